@@ -20,6 +20,8 @@ type Globals map[string]Global
 type Global struct {
 	// Keys is how many keys an array has, 0 for a scalar.
 	Keys int
+	// Place is its place among the globals of the script.
+	Place int
 	// Unread: Options.PrintGlobals prints it at the end, since the script never reads it.
 	Unread bool
 	// Metric is what the script says of it as a metric, nil if it is none.
@@ -105,7 +107,9 @@ func (s *Session) look() (Globals, error) {
 	}
 	out := Globals{}
 	for i, list := range elems {
-		out[p.Globals[i].Name] = global(p.Globals[i], list)
+		g := global(p.Globals[i], list)
+		g.Place = i
+		out[p.Globals[i].Name] = g
 	}
 	return out, nil
 }

@@ -178,8 +178,8 @@ func TestFormatGlobals(t *testing.T) {
 			`"histograms":[{"kind":"log","buckets":[{"from":1,"to":1,"count":1},{"from":4,"to":7,"count":1},` +
 			`{"from":512,"to":1023,"count":1}]}],"text":"value |`,
 		`"text":"kept\n"}`,
-		`{"type":"global","name":"name","value":"x"}`,
 		`{"type":"global","name":"plain","value":7}`,
+		`{"type":"global","name":"name","value":"x"}`,
 		`{"type":"global","name":"seen","keys":["a",1],"value":5}`,
 		`{"type":"global","name":"seen","keys":["b",2],"value":-6}`,
 		`{"type":"global","name":"stat","stats":{"count":2,"sum":11,"min":3,"max":8,"avg":5}}`,

@@ -26,6 +26,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/deliver"
 	"github.com/gostap/gostap/cmd/internal/deliver/otlp"
 	"github.com/gostap/gostap/cmd/internal/deliver/prom"
+	"github.com/gostap/gostap/cmd/internal/deliver/text"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/runtime/export/feed"
 )
@@ -40,6 +41,7 @@ destinations:
   otlp+http://HOST:4318            by HTTP; otlp+https:// with TLS
   prometheus://[HOST]:PORT         an address where Prometheus asks, /metrics; the loopback one without HOST
   remote-write+http://HOST:9090    Prometheus gets it, at /api/v1/write if no path is given
+  text                             standard output, as without --export
 
 options:
       --service NAME   service.name of OpenTelemetry and job of Prometheus, gostap if not said
@@ -101,8 +103,8 @@ func run(args []string, in io.Reader, out, errw io.Writer) error {
 			}
 		}
 	}()
-	for _, text := range fs.Args() {
-		d, err := open(text, cfg)
+	for _, name := range fs.Args() {
+		d, err := open(name, cfg, out)
 		if err != nil {
 			return err
 		}
@@ -159,7 +161,14 @@ func say(errw io.Writer, mu *sync.Mutex, l *feed.Line) {
 	if l.Type == "error" {
 		word = "ERROR"
 	}
-	fmt.Fprintf(errw, "%s: %s\n", word, diag.Visible(l.Message))
+	if l.Machine != "" {
+		word = l.Machine + ": " + word
+	}
+	message := l.Message
+	if l.File != "" {
+		message = fmt.Sprintf("%s at %s:%d:%d", message, l.File, l.Line, l.Column)
+	}
+	fmt.Fprintf(errw, "%s: %s\n", diag.Visible(word), diag.Visible(message))
 }
 
 // finish delivers what is left, to all destinations at once. A signal TERM ends that.
@@ -185,9 +194,12 @@ func finish(to []deliver.Destination, names []string, reader *feed.Reader, drain
 	return errs
 }
 
-// open opens a destination.
-func open(text string, cfg deliver.Config) (deliver.Destination, error) {
-	a, err := deliver.Parse(text, slices.Concat(otlp.Kinds, prom.Kinds))
+// open opens a destination. out is where text goes.
+func open(name string, cfg deliver.Config, out io.Writer) (deliver.Destination, error) {
+	if name == text.Kind {
+		return text.New(out), nil
+	}
+	a, err := deliver.Parse(name, append(slices.Concat(otlp.Kinds, prom.Kinds), text.Kind))
 	switch {
 	case err != nil:
 		return nil, err

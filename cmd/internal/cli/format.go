@@ -101,7 +101,7 @@ func (c *command) checkValues(p *gostap.Program) error {
 // openExport starts what delivers to the destinations of --export, before anything is traced.
 func (c *command) openExport() (err error) {
 	if len(c.exports) > 0 && c.pass == 5 {
-		c.delivery, err = companion.Start(c.exports, c.Err)
+		c.delivery, err = companion.Start(c.exports, c.Out, c.hostsErr())
 	}
 	return err
 }

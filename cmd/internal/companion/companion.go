@@ -1,7 +1,8 @@
 // Package companion runs gostap-export, which delivers what a session says: the libraries that this takes are not in
 // gostap itself.
 //
-// In: destinations. Out: a writer that takes JSON lines (docs/json.md), and the words of gostap-export at its end.
+// In: destinations. Out: a writer that takes JSON lines (docs/json.md), and the words of gostap-export at its end; what
+// it prints of the lines, for a destination that is the standard output.
 package companion
 
 import (
@@ -30,12 +31,13 @@ const ready = "ready\n"
 type Companion struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
+	gone chan error // what became of its output
 	once sync.Once
 	err  error // what Close says
 }
 
-// Start runs it with destinations, and waits until it has looked at them. Messages go to errw.
-func Start(destinations []string, errw io.Writer) (*Companion, error) {
+// Start runs it with destinations, and waits until it has looked at them. What it prints goes to out, messages to errw.
+func Start(destinations []string, out, errw io.Writer) (*Companion, error) {
 	path, err := find()
 	if err != nil {
 		return nil, err
@@ -50,14 +52,15 @@ func Start(destinations []string, errw io.Writer) (*Companion, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := cmd.StdoutPipe()
+	printed, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	line, _ := bufio.NewReaderSize(out, len(ready)).ReadString('\n')
+	r := bufio.NewReader(printed)
+	line, _ := r.ReadString('\n')
 	if line != ready {
 		in.Close()
 		err := cmd.Wait()
@@ -71,7 +74,15 @@ func Start(destinations []string, errw io.Writer) (*Companion, error) {
 	if err := before.pass(); err != nil {
 		return nil, err
 	}
-	return &Companion{cmd: cmd, in: in}, nil
+	c := &Companion{cmd: cmd, in: in, gone: make(chan error, 1)}
+	go func() {
+		_, err := io.Copy(out, r)
+		if err != nil {
+			io.Copy(io.Discard, r) // it is not to wait for what nobody reads
+		}
+		c.gone <- err
+	}()
+	return c, nil
 }
 
 // find is where it is: beside gostap, or in $PATH.
@@ -107,6 +118,10 @@ func (c *Companion) Write(b []byte) (int, error) {
 func (c *Companion) Close() error {
 	c.once.Do(func() {
 		c.in.Close()
+		err := <-c.gone // Wait closes what it is read from
+		if err != nil {
+			c.err = fmt.Errorf("write output: %w", err)
+		}
 		if err := c.cmd.Wait(); err != nil {
 			c.err = fmt.Errorf("%s: not all was delivered (%w)", name, err)
 		}

@@ -235,18 +235,31 @@ func (w *writer) add() error {
 	return nil
 }
 
-// globals adds those that are printed at the end.
+// globals adds those that are printed at the end, as they are then: in the order of the script, of an array the
+// greatest value first.
 func (w *writer) globals(globals gostap.Globals) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(globals)) {
+	names := slices.SortedFunc(maps.Keys(globals), func(a, b string) int {
+		return cmp.Compare(globals[a].Place, globals[b].Place)
+	})
+	for _, name := range names {
 		g := globals[name]
-		if !g.Unread || g.Metric != nil {
+		if !g.Unread {
 			continue
 		}
+		slices.SortStableFunc(g.Elements, func(a, b gostap.Element) int {
+			if a.Stats != nil && b.Stats != nil {
+				return cmp.Compare(b.Stats.Count, a.Stats.Count)
+			}
+			return cmp.Or(cmp.Compare(b.Value.Int, a.Value.Int), cmp.Compare(b.Value.Text, a.Value.Text))
+		})
 		for i := range g.Elements {
 			el := &g.Elements[i]
 			w.rec = record.Record{Kind: record.Global, Name: name, Keys: keysOf(el.Key)}
+			if g.Metric != nil {
+				w.rec.Metric = &record.Metric{Name: g.Metric.Name}
+			}
 			if el.Stats != nil {
 				w.rec.Stats = statsOf(el.Stats)
 			} else {

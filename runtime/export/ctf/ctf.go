@@ -135,6 +135,9 @@ type field struct {
 
 // Append takes a record.
 func (e *Encoder) Append(b []byte, r *record.Record) []byte {
+	if r.Kind == record.Global && r.Metric != nil {
+		return b // the events of the metric say it
+	}
 	at := e.now
 	if !r.Time.IsZero() {
 		at = uint64(r.Time.UnixNano())

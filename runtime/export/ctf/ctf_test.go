@@ -45,7 +45,10 @@ func TestHostile(t *testing.T) {
 			rec.Stats = &record.Stats{Count: int64(r.IntN(2)), Sum: 5}
 		}
 		rec.Value = value()
-		rec.Metric = &record.Metric{Name: text(), Labels: rec.Fields, Value: value(), Stats: rec.Stats, Time: rec.Time}
+		if rec.Kind == record.MetricPoint {
+			rec.Metric = &record.Metric{Name: text(), Labels: rec.Fields, Value: value(), Stats: rec.Stats,
+				Time: rec.Time}
+		}
 		if b = e.Append(b, rec); r.IntN(50) == 0 {
 			b = e.Flush(b)
 		}

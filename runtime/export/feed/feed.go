@@ -27,12 +27,13 @@ type Line struct {
 	Schema                                         int
 	Gostap, Host, Kernel, Script                   string
 	Time, Begin                                    time.Time
-	Name, Kind, Unit, Help                         string
+	Name, Kind, Unit, Help, Metric                 string
 	Text, Message, Code, File, Cause, Error, Probe string
 	Line, Column, PID, TID, Status, Errors         int
 	CPU                                            *int
 	Count                                          uint64
 	Fields, Labels                                 Fields
+	Keys                                           []Value
 	Value                                          Value
 	Stats                                          *Stats
 	Histograms                                     []Histogram

@@ -111,6 +111,9 @@ func (e *Encoder) Append(b []byte, r *record.Record) []byte {
 		b = e.text(b, "message", r.Text)
 	case record.Global, record.Histogram:
 		b = e.text(b, "name", r.Name)
+		if r.Metric != nil {
+			b = e.text(b, "metric", r.Metric.Name)
+		}
 		b = e.global(b, r)
 		if r.Kind == record.Histogram {
 			b = e.text(b, "text", r.Text)

@@ -122,6 +122,9 @@ func (e *Encoder) Append(b []byte, r *record.Record) []byte {
 	case record.MetricPoint:
 		return e.metric(b, r.Metric)
 	case record.Global:
+		if r.Metric != nil {
+			return b // its counters say it
+		}
 		v := r.Value
 		if r.Stats != nil {
 			v = record.Value{Int: r.Stats.Count}

@@ -47,7 +47,7 @@ type Record struct {
 	Keys  []Value
 	Value Value
 	Stats *Stats
-	// Of a MetricPoint.
+	// Of a MetricPoint; and of a Global that is a metric too, of which it has the name alone.
 	Metric *Metric
 }
 

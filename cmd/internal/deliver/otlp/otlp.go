@@ -192,7 +192,9 @@ func (d *Destination) Take(l *feed.Line) {
 	case "error":
 		s.log(l, otellog.SeverityError, l.Message)
 	case "global":
-		s.log(l, otellog.SeverityInfo, l.Name)
+		if l.Metric == "" { // else it is delivered as that
+			s.log(l, otellog.SeverityInfo, l.Name)
+		}
 	default:
 		s.log(l, otellog.SeverityInfo, strings.TrimSuffix(l.Text, "\n"))
 	}
