@@ -49,25 +49,27 @@ spec:
 `
 
 // upFleet has two controllers in pods, one on each node; the API server reaches the first's webhooks by its address,
-// since the lab resolves no services. An image has gostap, gostap-fleet, and files.
-func (c *realCluster) upFleet(space string, files ...string) (node string) {
+// since the lab resolves no services. An image has gostap, gostap-fleet, gostap-export, and files. A Trace can be
+// delivered to an address under the name collector.
+func (c *realCluster) upFleet(space, address string, files ...string) (node string) {
 	c.t.Helper()
 	root := filepath.Join(c.dir, "root")
 	if err := os.MkdirAll(root+"/bin", 0o755); err != nil {
 		c.t.Fatal(err)
 	}
-	c.run("cp", bin(c.t, "gostap"), bin(c.t, "gostap-fleet"), root+"/bin")
+	c.run("cp", bin(c.t, "gostap"), bin(c.t, "gostap-fleet"), bin(c.t, "gostap-export"), root+"/bin")
 	c.run(append(append([]string{"cp"}, files...), root)...)
 	c.run(c.lab, "load-image", "gostapfleet", root, "/bin/gostap-fleet")
 	ip := c.run("kubectl", "get", "node", "lab1", "-o", `jsonpath={.status.addresses[?(@.type=="InternalIP")].address}`)
 	fleet := space + "-fleet"
 	all := c.run(bin(c.t, "gostap-fleet"), "manifests", "--image", "localhost/gostapfleet:lab", "-n", fleet, "--agents",
-		space+"-agents", "--url", "https://"+ip+":9443")
+		space+"-agents", "--url", "https://"+ip+":9443", "--export", "collector=otlp://"+address)
 	// What listens there is known before it begins.
 	all = strings.Replace(all, "      serviceAccountName: gostap-fleet\n",
 		"      serviceAccountName: gostap-fleet\n      hostNetwork: true\n", 1)
-	all = strings.Replace(all, "--certs, /tls]", "--certs, /tls, --every, 200ms, --listen, \"$(HOST_IP):9443\"]\n"+
-		"        env: [{name: HOST_IP, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}]", 1)
+	all = strings.Replace(all, "--certs, /tls", "--certs, /tls, --every, 200ms, --listen, \"$(HOST_IP):9443\"", 1)
+	all = strings.Replace(all, "        ports: [{", "        env: [{name: HOST_IP, valueFrom: {fieldRef: {fieldPath: "+
+		"status.hostIP}}}]\n        ports: [{", 1)
 	path := c.write("fleet.yaml", all)
 	c.t.Cleanup(func() {
 		c.try("kubectl", "delete", "traces", "-A", "--all", "--timeout=60s")
@@ -123,10 +125,16 @@ func TestFleet(t *testing.T) {
 	c := upCluster(t)
 	app := c.app()
 	space := c.pods(2)
-	fleet := c.upFleet(space, app)
+	collector := &collector{}
+	host := c.run("kubectl", "get", "endpointslices", "kubernetes", "-o",
+		"jsonpath={.endpoints[0].addresses[0]}") // where the API server listens, which pods reach
+	_, port, _ := strings.Cut(freeAddress(t), ":")
+	collector.serveGRPC(t, host+":"+port)
+	fleet := c.upFleet(space, host+":"+port, app)
 
 	c.sub("sum", func(t *testing.T) {
-		script := `script: "global n, h, told probe process(\"/app\").function(\"handle\") { n++ h <<< $n }
+		script := `export: [collector], script: "global n metric \"calls_total\", h, told
+			probe process(\"/app\").function(\"handle\") { n++ h <<< $n }
 			probe timer.ms(100) { if (!told++) println(\"ready\") }
 			probe end { printf(\"%d calls\\n\", n) print(@hist_linear(h, 0, 499, 100)) }"`
 		if out, err := c.trace("", space, "sum", script); err != nil {
@@ -149,6 +157,7 @@ func TestFleet(t *testing.T) {
 			strings.Count(s.Result.Text, " 300\n") != 5 || len(s.Skipped) > 0 {
 			t.Errorf("%+v", s)
 		}
+		collector.hasTrace(t, "sum", 1500, "1500 calls")
 	})
 
 	c.sub("run", func(t *testing.T) { c.runTraces(space) })
@@ -285,4 +294,28 @@ func (c *realCluster) session() string {
 func (c *realCluster) signalSession(s syscall.Signal) {
 	c.t.Helper()
 	c.run("kill", fmt.Sprintf("-%d", s), c.session())
+}
+
+// hasTrace looks at what came of a Trace: the last sum of its metric, a line that it printed, and whose they are.
+func (c *collector) hasTrace(t *testing.T, name string, sum int64, line string) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.metrics["calls_total"].GetSum().GetDataPoints(); len(p) != 1 || p[0].GetAsInt() != sum {
+		t.Errorf("the collector has %v", p)
+	}
+	printed := 0
+	for _, r := range c.allLogs {
+		for _, l := range r.ScopeLogs[0].LogRecords {
+			if l.Body.GetStringValue() == line {
+				printed++
+				if who := attribute(r.Resource.Attributes, "gostap.trace.name"); who != name {
+					t.Errorf("it is of %v", who)
+				}
+			}
+		}
+	}
+	if printed != 1 {
+		t.Errorf("%q came %d times", line, printed)
+	}
 }

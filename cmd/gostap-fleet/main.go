@@ -52,6 +52,7 @@ options of manifests:
       --image IMAGE    with gostap and gostap-fleet in $PATH, gostap:latest if not said
       --replicas N     of the controller, 2 if not said: one works, the others answer the API server and wait
       --url URL        where the API server reaches a controller outside of the cluster: https://HOST:PORT
+      --export NAME=DESTINATION  of the controller, see run
       --valid TIME     how long the webhooks' certificate holds, 8760h if not said; it is made anew each time
 
 options of run:
@@ -60,6 +61,8 @@ options of run:
       --listen ADDR    of the webhooks, [HOST]:PORT, :9443 if not said
       --sessions N     so many at a time, 32 if not said
       --every TIME     how often a status is written at most, 2s if not said
+      --export NAME=DESTINATION  where Traces can be delivered to (gostap --export), by a name of theirs; any number of
+                       times
 
 The cluster is that of $KUBECONFIG, or the one that this runs in. See docs/fleet.md.
 `
@@ -82,6 +85,7 @@ func do(args []string, out io.Writer) error {
 	}
 	fs := pflag.NewFlagSet("gostap-fleet", pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
+	exports := fs.StringArray("export", nil, "")
 	namespace := fs.StringP("namespace", "n", "gostap", "")
 	agents := fs.String("agents", "gostap", "")
 	help := fs.BoolP("help", "h", false, "")
@@ -95,6 +99,10 @@ func do(args []string, out io.Writer) error {
 		fs.DurationVar(&o.Valid, "valid", 365*24*time.Hour, "")
 		then = func() error {
 			o.Namespace, o.Agents = *namespace, *agents
+			var err error
+			if o.Exports, err = command.ParseExports(*exports); err != nil {
+				return err
+			}
 			return manifests.Write(out, o)
 		}
 	case "run":
@@ -106,6 +114,10 @@ func do(args []string, out io.Writer) error {
 		fs.DurationVar(&r.every, "every", 2*time.Second, "")
 		then = func() error {
 			r.namespace, r.agents = *namespace, *agents
+			var err error
+			if r.exports, err = command.ParseExports(*exports); err != nil {
+				return err
+			}
 			return r.run()
 		}
 	default:
@@ -130,6 +142,7 @@ type runner struct {
 	namespace, agents, gostap, certs, listen string
 	sessions                                 int
 	every                                    time.Duration
+	exports                                  command.Exports
 }
 
 // check looks at the options, and finds gostap.
@@ -205,15 +218,18 @@ func (r *runner) run() error {
 	}
 	c := &controller.Controller{Client: m.GetClient(), Live: m.GetAPIReader(),
 		Events: m.GetEventRecorder("gostap-fleet"), Most: r.sessions, Every: r.every,
-		Config: &session.Config{Gostap: r.gostap, Agents: r.agents, Kubectl: dir, Env: cluster(os.Environ())}}
+		Config: &session.Config{Gostap: r.gostap, Agents: r.agents, Kubectl: dir, Env: cluster(os.Environ()),
+			Exports: r.exports}}
 	defer c.Close()
 	if err := c.SetUp(m); err != nil {
 		return err
 	}
+	checker := command.NewChecker(r.gostap, 20*time.Second)
+	checker.Exports = r.exports
 	hooks := m.GetWebhookServer()
 	hooks.Register(gate.MutatePath, &admission.Webhook{Handler: gate.Namer{}})
 	hooks.Register(gate.ValidatePath, &admission.Webhook{Handler: &gate.Guard{Client: m.GetClient(),
-		Script: command.NewChecker(r.gostap, 20*time.Second)}})
+		Script: checker}})
 	// Whoever is not the leader any more has no sessions: they end here, and the next leader says so in their traces.
 	if err := m.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		<-ctx.Done()
@@ -225,10 +241,11 @@ func (r *runner) run() error {
 	return m.Start(ctrl.SetupSignalHandler())
 }
 
-// cluster is what of an environment says how the cluster is reached.
+// cluster is what of an environment says how the cluster is reached, and what it has for destinations of OpenTelemetry.
 func cluster(env []string) (out []string) {
 	for _, v := range env {
-		if strings.HasPrefix(v, "KUBECONFIG=") || strings.HasPrefix(v, "KUBERNETES_SERVICE_") {
+		if strings.HasPrefix(v, "KUBECONFIG=") || strings.HasPrefix(v, "KUBERNETES_SERVICE_") ||
+			strings.HasPrefix(v, "OTEL_EXPORTER_OTLP_") {
 			out = append(out, v)
 		}
 	}

@@ -140,7 +140,11 @@ func (d *Destination) source(o feed.Origin) *source {
 			kv = append(kv, attribute.String(t[0], strings.ToValidUTF8(t[1], "�")))
 		}
 	}
-	r := resource.NewSchemaless(kv...)
+	// Who runs it knows more of it (OTEL_RESOURCE_ATTRIBUTES); what is said there stays behind what is known here.
+	r, err := resource.Merge(resource.Environment(), resource.NewSchemaless(kv...))
+	if err != nil { // two schemas, of which one is none
+		r = resource.NewSchemaless(kv...)
+	}
 	limits := trace.NewSpanLimits()
 	limits.AttributeCountLimit = -1
 	s := &source{resource: r, gathered: newGathered(d.exponential, d.delta),

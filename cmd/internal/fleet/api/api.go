@@ -60,7 +60,9 @@ type Spec struct {
 	// Separate says that each node prints for itself, in place of one answer of all.
 	Separate bool   `json:"separate,omitempty"`
 	Limits   Limits `json:"limits,omitzero"`
-	Guru     bool   `json:"guru,omitempty"`
+	// Export are destinations by the names that they have in the controller; what is printed is in the status beside.
+	Export []string `json:"export,omitempty"`
+	Guru   bool     `json:"guru,omitempty"`
 	// ExpireSeconds is how long the Trace stays after it has finished.
 	ExpireSeconds int32 `json:"expireSeconds,omitempty"`
 	// RequestedBy is who asked. Admission sets it.

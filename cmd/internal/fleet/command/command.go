@@ -108,8 +108,13 @@ func Env(path string) []string {
 		"SYSTEMTAP_DIR=/nonexistent", "LANG=C.UTF-8"}
 }
 
+// Printed is the destination of gostap --export that prints what is delivered to others.
+const Printed = "text"
+
 // Checker has gostap check scripts.
 type Checker struct {
+	// Exports are the destinations that specs can name.
+	Exports Exports
 	// Gostap is its path.
 	Gostap string
 	// Timeout is for one check.
@@ -120,7 +125,7 @@ type Checker struct {
 
 // NewChecker makes one that checks two scripts at a time.
 func NewChecker(gostap string, timeout time.Duration) *Checker {
-	return &Checker{gostap, timeout, make(chan struct{}, 2)}
+	return &Checker{Gostap: gostap, Timeout: timeout, Slots: make(chan struct{}, 2)}
 }
 
 // Check has the script parsed, and elaborated as far as it can be here. It gives a *Refusal if the script is at fault,
@@ -129,6 +134,13 @@ func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err e
 	args, err := Args(s)
 	if err != nil {
 		return "", err
+	}
+	exports, err := c.Exports.Of(s.Export)
+	if err != nil {
+		return "", err
+	}
+	if len(exports) > 0 {
+		args = append([]string{"--export=" + Printed}, args...) // what does not go with it is told
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()

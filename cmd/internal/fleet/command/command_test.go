@@ -49,6 +49,7 @@ func TestCheck(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	c := NewChecker(gostap, time.Minute)
+	c.Exports = Exports{"otel": "otlp://h:1", "store": "remote-write+http://h:1"}
 	for _, k := range []struct {
 		name          string
 		spec          api.Spec
@@ -62,6 +63,11 @@ func TestCheck(t *testing.T) {
 			refused: "error: ktime_get_ns() asks the machine where it runs"},
 		{name: "not divided, separate", spec: api.Spec{Tool: "cpudist", Separate: true}},
 		{name: "tool", spec: api.Spec{Tool: "pidpersec"}},
+		{name: "delivered", spec: api.Spec{Tool: "pidpersec", Export: []string{"store", "otel", "otel"}}},
+		{name: "delivered nowhere", spec: api.Spec{Tool: "pidpersec", Export: []string{"otle"}},
+			refused: "no destination \"otle\"\n  hint: did you mean otel?"},
+		{name: "delivered far away", spec: api.Spec{Tool: "pidpersec", Export: []string{"elsewhere"}},
+			refused: "hint: there are otel, store"},
 		{name: "text", spec: api.Spec{Script: "probe begin { foo( }"},
 			refused: "<input>:1:20: error: expected an expression, ) or *, found '}'\n  probe begin { foo( }\n" +
 				"                     ^\n"},

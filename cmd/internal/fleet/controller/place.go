@@ -29,7 +29,7 @@ func place(ctx context.Context, r client.Reader, t *api.Trace) (w session.Where,
 	if err != nil {
 		return w, errNowhere{fmt.Errorf("spec.pods.matchLabels: %w", err)}
 	}
-	w = session.Where{Namespace: t.Namespace, Selector: selector.String()}
+	w = session.Where{Namespace: t.Namespace, Trace: t.Name, Selector: selector.String()}
 	if w.Nodes, err = nodes(ctx, r, t.Spec.Nodes.MatchLabels); err != nil || t.Spec.Nodes.Sample == 0 {
 		return w, err
 	}

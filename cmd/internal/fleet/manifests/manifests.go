@@ -24,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/fleet/command"
 	"github.com/gostap/gostap/cmd/internal/fleet/gate"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
@@ -47,6 +48,8 @@ type Options struct {
 	Replicas  int
 	// URL is where the API server reaches a controller outside of the cluster, https://HOST:PORT; "" for the Service.
 	URL string
+	// Exports are where Traces can be delivered to.
+	Exports command.Exports
 	// Valid is how long the certificate holds.
 	Valid time.Duration
 }
@@ -90,12 +93,21 @@ func Write(w io.Writer, o Options) error {
 	text := strings.Join([]string{crd, roles, controller, hooks}, "---\n")
 	_, err = strings.NewReplacer("{{NAMESPACE}}", o.Namespace, "{{AGENTS}}", o.Agents, "{{IMAGE}}", o.Image,
 		"{{REPLICAS}}", strconv.Itoa(o.Replicas), "{{CA}}", encoded(ca), "{{CERT}}", encoded(cert),
-		"{{KEY}}", encoded(key),
+		"{{KEY}}", encoded(key), "{{EXPORTS}}", words(o.Exports.Words()),
 		"{{MUTATE}}", way(gate.MutatePath), "{{VALIDATE}}", way(gate.ValidatePath)).WriteString(w, text)
 	return err
 }
 
 func encoded(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+
+// words go on a list of YAML.
+func words(list []string) string {
+	var b strings.Builder
+	for _, w := range list {
+		b.WriteString(", " + quoted(w))
+	}
+	return b.String()
+}
 
 // quoted is a string of YAML, in the form that it has in common with JSON.
 func quoted(s string) string {

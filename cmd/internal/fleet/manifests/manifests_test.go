@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
+	"github.com/gostap/gostap/cmd/internal/fleet/command"
 )
 
 // fields holds a schema against a type of Go: each field is there under its name and its kind, and nothing else.
@@ -94,12 +95,16 @@ func TestWrite(t *testing.T) {
 	for _, url := range []string{"", "https://10.1.2.3:9443"} {
 		var out bytes.Buffer
 		o := Options{Namespace: "fleet", Agents: "agents", Image: "images.example/gostap:1.0", Replicas: 2, URL: url,
-			Valid: time.Hour}
+			Valid: time.Hour, Exports: command.Exports{"otel": `otlp://h:1?"`, "a": "otlp://h:2"}}
 		if err := Write(&out, o); err != nil {
 			t.Fatal(err)
 		}
 		if i := strings.Index(out.String(), "{{"); i >= 0 {
 			t.Errorf("left: %.40s", out.String()[i:])
+		}
+		if !strings.Contains(out.String(),
+			`--certs, /tls, "--export", "a=otlp://h:2", "--export", "otel=otlp://h:1?\""]`) {
+			t.Error("the destinations are not there")
 		}
 		kinds := map[string]int{}
 		var secret corev1.Secret

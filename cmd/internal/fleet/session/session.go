@@ -26,9 +26,10 @@ import (
 )
 
 // Where says which pods are traced: those of a namespace with all labels of a selector, on nodes that are named, all if
-// none is.
+// none is. Trace is the name of who asks for it.
 type Where struct {
 	Namespace, Selector string
+	Trace               string
 	Nodes               []string
 }
 
@@ -39,8 +40,10 @@ type Config struct {
 	Agents string
 	// Kubectl is a directory with a command kubectl.
 	Kubectl string
-	// Env is what kubectl has to know of the cluster.
+	// Env is what kubectl has to know of the cluster, and what delivers of its destinations.
 	Env []string
+	// Exports are the destinations that specs can name.
+	Exports command.Exports
 }
 
 const (
@@ -84,6 +87,10 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	exports, err := c.Exports.Of(s.Export)
+	if err != nil {
+		return nil, err
+	}
 	seconds := cmp.Or(s.Limits.Seconds, 60)
 	head := []string{"kube", "--namespace=" + w.Namespace, "--selector=" + w.Selector, "--agents=" + c.Agents,
 		"--told=json"}
@@ -106,11 +113,18 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	if !s.Separate {
 		head = append(head, "--merge")
 	}
+	env := append(command.Env(c.Kubectl), c.Env...)
+	if len(exports) > 0 {
+		for _, to := range append(exports, command.Printed) {
+			head = append(head, "--export="+to)
+		}
+		env = append(env, "OTEL_RESOURCE_ATTRIBUTES=gostap.trace.name="+w.Trace+",gostap.trace.namespace="+w.Namespace)
+	}
 	r := &Session{nodes: map[string]*node{}, agents: map[string]string{}, skipped: map[string]string{}, own: *newNode(),
 		out: Tail{most: int(cmp.Or(s.Limits.Bytes, 65536))}}
 	r.own.said.most *= 4
 	r.cmd = exec.Command(c.Gostap, append(head, args...)...)
-	r.cmd.Env = append(command.Env(c.Kubectl), c.Env...)
+	r.cmd.Env = env
 	r.cmd.Dir = "/"
 	r.cmd.Stdout, r.cmd.Stderr = (*stdout)(r), (*stderr)(r)
 	// A controller that is killed takes it along, and it ends those on the nodes.

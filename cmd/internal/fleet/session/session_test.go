@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
+	"github.com/gostap/gostap/cmd/internal/fleet/command"
 )
 
 // stub is a gostap that writes its arguments and does what a script says.
@@ -143,7 +144,7 @@ func TestLine(t *testing.T) {
 	s, err := stub(t, `printf '%s ' "$@"; pwd; env | grep -c -e TOKEN -e KUBERNETES; echo $KUBECONFIG`).Start(&api.Spec{
 		Tool: "syscount", Options: map[string]string{"top": "3"}, Wait: true, Program: "shop",
 		Limits: api.Limits{Seconds: 9, Bytes: 4000}},
-		Where{"shop", "a=b,c=d", []string{"x", "y"}})
+		Where{Namespace: "shop", Selector: "a=b,c=d", Nodes: []string{"x", "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,6 +152,21 @@ func TestLine(t *testing.T) {
 		"--program=shop --wait -- --color=never --timeout=9 --merge syscount --top=3 -- /\n0\n/some/where\n"
 	if st := ended(t, s); st.Result.Text != want || st.Result.Left != 0 || int(st.Result.Bytes) != len(want) {
 		t.Errorf("%+v", st.Result)
+	}
+	c := stub(t, `shift 8; echo "$1 $2 $3 $OTEL_RESOURCE_ATTRIBUTES"`)
+	c.Exports = command.Exports{"otel": "otlp://otel:4317"}
+	s, err = c.Start(&api.Spec{Tool: "syscount", Export: []string{"otel", "otel"}},
+		Where{Trace: "x", Namespace: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = "--merge --export=otlp://otel:4317 --export=text gostap.trace.name=x,gostap.trace.namespace=shop\n"
+	if st := ended(t, s); st.Result.Text != want {
+		t.Errorf("%q", st.Result.Text)
+	}
+	if _, err := c.Start(&api.Spec{Tool: "syscount", Export: []string{"hotel"}}, Where{}); err == nil ||
+		!strings.Contains(err.Error(), "did you mean otel?") {
+		t.Error(err)
 	}
 	s, err = stub(t, `printf '\377abcdefgh'; printf 'ij'`).Start(&api.Spec{Script: "probe end {}", Separate: true,
 		Limits: api.Limits{Bytes: 4}}, Where{})

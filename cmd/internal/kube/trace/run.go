@@ -67,7 +67,7 @@ func ask(args []string) (a asked, err error) {
 		word := args[0]
 		args = args[1:]
 		name, value, has := strings.Cut(word, "=")
-		var container string
+		var container, export string
 		take := func(to *string) error {
 			if !has {
 				if len(args) == 0 {
@@ -82,7 +82,7 @@ func ask(args []string) (a asked, err error) {
 		}
 		strs := map[string]*string{"-n": &a.namespace, "--namespace": &a.namespace, "-l": &selector,
 			"--selector": &selector, "--for": &lasts, "--nodes": &where, "--sample": &sample, "--max-hits": &hits,
-			"-c": &container, "--container": &container,
+			"-c": &container, "--container": &container, "--export": &export,
 			"--program": &a.spec.Program, "--name": &a.name, "-e": &a.spec.Script, "--execute": &a.spec.Script}
 		flags := map[string]*bool{"--wait": &a.spec.Wait, "--separate": &a.spec.Separate, "-g": &a.spec.Guru,
 			"--guru": &a.spec.Guru, "--detach": &a.detach}
@@ -117,6 +117,9 @@ func ask(args []string) (a asked, err error) {
 			}
 			if container != "" {
 				a.spec.Containers = append(a.spec.Containers, container)
+			}
+			if export != "" {
+				a.spec.Export = append(a.spec.Export, export)
 			}
 		case flags[name] != nil && !has:
 			*flags[name] = true

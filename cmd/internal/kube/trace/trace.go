@@ -42,6 +42,7 @@ run makes a Trace, prints what it prints, and ends it on Ctrl-C. As a plugin of 
       --wait            begin also where there is no such pod yet
       --separate        no sums: each node prints for itself
       --program NAME    which of several programs in the pods a process without a path means
+      --export NAME     deliver it there, too: a destination that gostap-fleet has; any number of times
   -g, --guru            the script may change what it traces
       --name NAME       of the Trace; made up if not said
       --detach          print its name, and leave it to itself
@@ -94,6 +95,7 @@ type spec struct {
 	Wait        bool                   `json:"wait,omitempty"`
 	Separate    bool                   `json:"separate,omitempty"`
 	Limits      limits                 `json:"limits,omitzero"`
+	Export      []string               `json:"export,omitempty"`
 	Guru        bool                   `json:"guru,omitempty"`
 	RequestedBy *struct{ Name string } `json:"requestedBy,omitempty"`
 }

@@ -25,10 +25,11 @@ func TestAsk(t *testing.T) {
 				`"pods":{"matchLabels":{"a":"b"}},"limits":{"seconds":2,"hitsPerSecond":5}}`},
 		{"-l a=b stackcount POINT --user --wait", `{"tool":"stackcount","options":{"user":""},"args":["POINT"],` +
 			`"pods":{"matchLabels":{"a":"b"}},"wait":true}`},
-		{"-l a=b -c x --container=y -g --separate --program ./x --nodes zone=a --sample 4 -e SCRIPT 1 -- --top",
+		{"-l a=b -c x --container=y -g --separate --program ./x --nodes zone=a --sample 4 --export a --export b " +
+			"-e SCRIPT 1 -- --top",
 			`{"script":"SCRIPT","args":["1","--top"],"pods":{"matchLabels":{"a":"b"}},"containers":["x","y"],` +
 				`"nodes":{"matchLabels":{"zone":"a"},"sample":4},` +
-				`"program":"./x","separate":true,"guru":true}`},
+				`"program":"./x","separate":true,"export":["a","b"],"guru":true}`},
 		{"-l a=b " + file + " x", `{"script":"probe end {}","args":["x"],"pods":{"matchLabels":{"a":"b"}}}`},
 		{"-l a=b", "nothing is to be run"},
 		{"errsnoop", "no pods are named"},
