@@ -39,6 +39,13 @@ func TestExportText(t *testing.T) {
 			if err != nil || !strings.Contains(plain, "last") || !strings.Contains(plain, `calls["b",2]=9`) {
 				t.Fatalf("%v: %q", err, plain)
 			}
+			if len(where.args) > 0 { // which has the order in which machines are told as well
+				text, err := gostapRuns(t, append([]string{"--in-order=100ms"}, args...)...)
+				rest, note, ok := strings.Cut(text, "the order of lines is right within ")
+				if err != nil || !ok || where.same(rest) != where.same(plain) || strings.Count(note, "\n") != 1 {
+					t.Errorf("%v: %q %q, not %q", err, rest, note, plain)
+				}
+			}
 			text, err := gostapRuns(t, append([]string{"--export", "text"}, args...)...)
 			if want, got := where.same(plain), where.same(text); err != nil || want != got {
 				t.Errorf("%v: %q, not %q", err, got, want)

@@ -17,6 +17,7 @@ type fleetStatus struct {
 	Phase, Message string
 	Nodes          []struct {
 		Name, Phase, Messages string
+		Clock                 string
 		Pods, Lost            int
 	}
 	Skipped []struct{ Pod, Reason string }
@@ -154,7 +155,8 @@ func TestFleet(t *testing.T) {
 		c.signalSession(syscall.SIGINT)
 		s := c.until(space, "sum", "finished", (*fleetStatus).finished)
 		if s.Phase != "Done" || !strings.Contains(s.Result.Text, "\n1500 calls\n") ||
-			strings.Count(s.Result.Text, " 300\n") != 5 || len(s.Skipped) > 0 {
+			strings.Count(s.Result.Text, " 300\n") != 5 || len(s.Skipped) > 0 ||
+			!strings.Contains(s.Nodes[0].Clock, ", within ") {
 			t.Errorf("%+v", s)
 		}
 		collector.hasTrace(t, "sum", 1500, "1500 calls")
@@ -232,7 +234,7 @@ func TestFleet(t *testing.T) {
 	running := func(s *fleetStatus) bool {
 		return len(s.Nodes) == 2 && s.Nodes[0].Phase == "Running" && s.Nodes[1].Phase == "Running"
 	}
-	long := "tool: errsnoop, limits: {seconds: 600}"
+	long := "tool: errsnoop, inOrder: true, limits: {seconds: 600}"
 	c.sub("deleted", func(t *testing.T) {
 		c.trace("", space, "deleted", long)
 		c.until(space, "deleted", "running", running)

@@ -228,6 +228,7 @@ var goroutines = map[string]int{
 	"cmd/internal/kube/told.go":              1, // translates, guarded
 	"cmd/internal/cli/remote.go":             1, // follows pods
 	"cmd/internal/merged/merged.go":          3, // talks to hosts; asks a session; waits
+	"cmd/internal/companion/companion.go":    1, // passes on what is printed
 	"cmd/internal/page/page.go":              1, // serves
 	"cmd/internal/records/points.go":         1, // asks a session now and then
 	"runtime/export/feed/feed.go":            1, // reads a pipe

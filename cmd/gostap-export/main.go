@@ -26,9 +26,8 @@ import (
 	"github.com/gostap/gostap/cmd/internal/deliver"
 	"github.com/gostap/gostap/cmd/internal/deliver/otlp"
 	"github.com/gostap/gostap/cmd/internal/deliver/prom"
-	"github.com/gostap/gostap/cmd/internal/deliver/text"
-	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/runtime/export/feed"
+	"github.com/gostap/gostap/runtime/export/text"
 )
 
 const usage = `gostap-export - delivers what gostap --format=json writes
@@ -119,10 +118,10 @@ func run(args []string, in io.Reader, out, errw io.Writer) error {
 	signal.Ignore(syscall.SIGINT)
 	reader := feed.New(in)
 	take := func(l *feed.Line) error {
-		if l.Type == "warning" || l.Type == "lost" || l.Type == "error" {
-			if l.Code == "" || l.Type == "error" {
-				say(errw, &mu, l)
-			}
+		if said := text.Message(l); said != "" {
+			mu.Lock()
+			fmt.Fprintln(errw, said)
+			mu.Unlock()
 		}
 		for _, d := range to {
 			d.Take(l)
@@ -151,24 +150,6 @@ func stepBack() {
 			}
 		}
 	}
-}
-
-// say prints a message of the session, which gostap left to us.
-func say(errw io.Writer, mu *sync.Mutex, l *feed.Line) {
-	mu.Lock()
-	defer mu.Unlock()
-	word := "WARNING"
-	if l.Type == "error" {
-		word = "ERROR"
-	}
-	if l.Machine != "" {
-		word = l.Machine + ": " + word
-	}
-	message := l.Message
-	if l.File != "" {
-		message = fmt.Sprintf("%s at %s:%d:%d", message, l.File, l.Line, l.Column)
-	}
-	fmt.Fprintf(errw, "%s: %s\n", diag.Visible(word), diag.Visible(message))
 }
 
 // finish delivers what is left, to all destinations at once. A signal TERM ends that.

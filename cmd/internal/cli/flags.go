@@ -86,6 +86,7 @@ type options struct {
 	http       string        // --http
 	format     string        // --format, "" for text
 	exports    []string      // --export
+	printed    bool          // lines of format become text here
 	every      time.Duration // --every: how often metrics are written
 	maxHits    uint64        // --max-hits a second, 0 for any
 	monitor    time.Duration // --monitor: how often the window is drawn, 0 for none
@@ -163,6 +164,8 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVar(&o.prefix, "remote-prefix", false, "")
 	fs.BoolVar(&o.here, "remote-plan", false, "")
 	fs.BoolVar(&o.merge, "merge", false, "")
+	fs.DurationVar(&o.inOrder, "in-order", 0, "")
+	fs.Lookup("in-order").NoOptDefVal = "1s"
 	addStapOptions(fs)
 	for _, l := range rlimits {
 		fs.Var(rlimitValue{&o.rlimits, l.name, l.what}, l.name, "")

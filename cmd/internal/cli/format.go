@@ -53,8 +53,19 @@ var notExport = map[string]string{
 	"summary": "it prints a table",
 }
 
-// checkFormat looks at --format.
+// checkFormat looks at --format, and at what needs lines of a format.
 func (o *options) checkFormat(fs *pflag.FlagSet) error {
+	if o.inOrder != 0 && len(o.exports) == 0 {
+		switch {
+		case o.inOrder < 0:
+			return slip.New("--in-order takes a time, such as 500ms", "")
+		case o.format == "" || o.format == "text":
+			o.format, o.printed = formatJSON, true // by whose times text is put in order
+			return refuses(fs, notFormat, "--in-order")
+		case o.format != formatJSON:
+			return slip.New("--in-order goes with text and --format=json, not with --format="+o.format, "")
+		}
+	}
 	if len(o.exports) > 0 {
 		if err := refuses(fs, notExport, "--export"); err != nil {
 			return err

@@ -26,7 +26,14 @@ func (c *command) gather(out io.Writer) (all *gather.Stream, delivered func() er
 		out, delivered = c.delivery, c.delivery.Close
 	}
 	tell := func(text string) { fmt.Fprintln(c.Err, text) }
-	return gather.New(out, c.format == formatCSV, c.fleet != nil, tell), delivered, nil
+	if c.printed {
+		out = gather.Text(out, c.hostsErr())
+	}
+	all = gather.New(out, c.format == formatCSV, c.fleet != nil, tell)
+	if c.inOrder != 0 {
+		all.InOrder(c.inOrder)
+	}
+	return all, delivered, nil
 }
 
 // gathered runs the session here of a script that is divided, and writes what it says to the stream of all.
@@ -34,7 +41,9 @@ func (c *command) gathered(ctx context.Context, p *gostap.Program, s *gostap.Ses
 	errw io.Writer) error {
 	cfg := c.recorded(all.Here())
 	cfg.Err, cfg.Ended = errw, all.Close
-	return records.Run(ctx, p, s, nil, cfg)
+	err := records.Run(ctx, p, s, nil, cfg)
+	all.Settle()
+	return err
 }
 
 // recorder makes what takes the lines or rows of a host.

@@ -87,6 +87,7 @@ on what:
       --remote HOST       run there: ssh://[USER@]HOST[:PORT], [USER@]HOST or unix:PATH; any number of times,
                           lines have the host's name then (--remote-prefix: also with one host)
       --merge             what the hosts of --remote count is added up, and begin, end and timer probes run once, here
+      --in-order[=TIME]   their lines in the order of time, each held back so long, 1s if not said
       --remote-plan       translate here, with the debug information of this machine, and run the plan there
 
 listing:

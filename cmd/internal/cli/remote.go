@@ -26,6 +26,7 @@ type remoteFlags struct {
 	prefix  bool          // --remote-prefix
 	here    bool          // --remote-plan: translate on this machine
 	merge   bool          // --merge: one answer
+	inOrder time.Duration // --in-order: how long lines are held back, 0 if they are not
 }
 
 // notRemote are the options that do not go with --remote, with the reason.
@@ -48,6 +49,9 @@ func (o *options) checkRemote(fs *pflag.FlagSet) error {
 	if len(o.remotes) == 0 {
 		if o.prefix {
 			return slip.New("--remote-prefix: there is no --remote whose name could be printed", "")
+		}
+		if o.inOrder != 0 {
+			return slip.New("--in-order is about lines of several machines, and there is no --remote", "")
 		}
 		if o.here {
 			return slip.New("--remote-plan translates for the machines of --remote, and there is none", "")
@@ -79,7 +83,7 @@ func sentArgs(args []string, format string, planned bool) ([]string, error) {
 	var out []string
 	err := fs.ParseAll(colours(args), func(f *pflag.Flag, value string) error {
 		switch f.Name {
-		case "remote", "remote-prefix", "remote-plan", "merge", "output", "rotate", "color", "format",
+		case "remote", "remote-prefix", "remote-plan", "merge", "in-order", "output", "rotate", "color", "format",
 			"export", "http":
 		default:
 			if planned && !slices.Contains(withModule, f.Name) && !slices.Contains(withPlan, f.Name) &&

@@ -22,9 +22,8 @@ func exists(path string) bool {
 var (
 	withModule = []string{"command", "pid", "timeout", "output", "rotate", "flight-recorder", "buffer", "verbose",
 		"no-warnings", "color", "runtime", "vp", "format", "export", "every"}
-	withPlan = []string{"guru", "file", "digest", "remote", "remote-prefix", "timing", "monitor", "serve", "cgroup",
-		"pod", "http", "max-hits",
-		"suppress-handler-errors"}
+	withPlan = []string{"guru", "file", "digest", "remote", "remote-prefix", "in-order", "timing", "monitor", "serve",
+		"cgroup", "pod", "http", "max-hits", "suppress-handler-errors"}
 )
 
 // setModule takes the words behind "run".

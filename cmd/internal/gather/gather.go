@@ -31,12 +31,14 @@ type Stream struct {
 	err    error  // the first of to
 	status int
 	errors int
+	order  *order
+	clocks map[*Source]*clock // of machines that have begun, nil while nothing is known
 }
 
 // New makes a stream of JSON lines, or of rows with a table. fleet says that the machines are nodes of a cluster. tell
 // prints what is about a table, which has no rows for that.
 func New(to io.Writer, table, fleet bool, tell func(string)) *Stream {
-	return &Stream{to: to, table: table, fleet: fleet, tell: tell}
+	return &Stream{to: to, table: table, fleet: fleet, tell: tell, clocks: map[*Source]*clock{}}
 }
 
 // Origin is where something came from; what is not known is "".
@@ -59,6 +61,7 @@ func (s *Stream) Begin(r *record.Session) error {
 func (s *Stream) End(status int) error {
 	end := record.End{Time: time.Now(), Status: status}
 	s.Close(&end)
+	s.Settle()
 	if s.table {
 		return s.failed()
 	}
@@ -103,8 +106,14 @@ type here struct {
 }
 
 func (h *here) Write(b []byte) (int, error) {
-	if !h.s.table {
+	if !h.s.table && h.s.order == nil {
 		return len(b), h.s.write(b)
+	}
+	if !h.s.table {
+		for line := range bytes.Lines(b) {
+			h.s.put(h.rows.at(line), clock{}, bytes.Clone(line))
+		}
+		return len(b), h.s.failed()
 	}
 	h.s.mu.Lock()
 	h.s.fitted = true
@@ -135,6 +144,8 @@ type Source struct {
 	bad    bool // what comes is left out
 	cells  int  // how many rows have more than the table, or less if it is negative
 	failed string
+	clock  clock
+	last   time.Time // of the last line that has one
 }
 
 // Source begins a machine. of says what it is; it is asked for each line.
@@ -155,7 +166,15 @@ func (r *Source) Write(b []byte) {
 		if n == 0 {
 			break
 		}
-		if out = r.add(out, r.rest[:n]); r.bad {
+		if r.s.order != nil && !r.s.table {
+			at := r.at(r.rest[:n])
+			if line := r.add(nil, r.rest[:n]); len(line) > 0 {
+				r.s.put(at, r.clock, line)
+			}
+		} else {
+			out = r.add(out, r.rest[:n])
+		}
+		if r.bad {
 			break
 		}
 		r.rest, r.looked, r.quoted = r.rest[n:], 0, false
@@ -203,11 +222,13 @@ func (r *Source) add(out, line []byte) []byte {
 		r.refuse("what comes from there is no line of gostap --format=json")
 		return out
 	}
+	var known []byte
 	switch string(typ) {
 	case "begin":
-		typ = []byte("machine-begin")
+		typ, known = []byte("machine-begin"), r.known()
+		r.begun()
 	case "end":
-		typ, r.ended = []byte("machine-end"), true
+		typ, known, r.ended = []byte("machine-end"), r.known(), true
 		var end struct{ Status, Errors int }
 		if json.Unmarshal(line, &end) == nil {
 			r.count(end.Status, end.Errors)
@@ -220,7 +241,7 @@ func (r *Source) add(out, line []byte) []byte {
 			out = append(append(append(append(out, `,"`...), members[i]...), `":`...), quoted...)
 		}
 	}
-	return append(out, after...)
+	return append(append(out, known...), after...)
 }
 
 func (r *Source) count(status, errors int) {
@@ -324,7 +345,11 @@ func (r *Source) End(status int) {
 		if r.bad = false; r.ended {
 			return // its own line has come
 		}
-		if out := r.add(nil, line); !r.bad {
+		switch out := r.add(nil, line); {
+		case r.bad:
+		case r.s.order != nil:
+			r.s.put(end.Time, clock{}, out)
+		default:
 			r.s.write(out)
 		}
 	}

@@ -77,6 +77,8 @@ type session struct {
 
 	mu  sync.Mutex
 	had []string // its pods so far, NAMESPACE/NAME
+
+	clock *remote.Clock // that was told last
 }
 
 // names are those of the node and of the pods so far.
@@ -382,6 +384,7 @@ func (f *Fleet) open(node string, pods []*member, plan []byte) remote.Host {
 	f.tell(s.event(event.Begins, ""), "")
 	return remote.Host{Name: name, URI: "kube://" + f.r.agents + "/" + name + "?pods=" + list, Namespace: f.r.agents,
 		Pod: name, Pods: list, Follow: &remote.Follow{Plan: plan, Sets: s.sets, Names: s.names,
+			Clock: func(c remote.Clock) { f.post(func() { f.clocked(s, c) }) },
 			Told:  func(t remote.Told) { f.post(func() { f.told(s, t, time.Now()) }) },
 			Ended: func(inOrder bool, why string) { f.post(func() { f.end(s, inOrder, why) }) }}}
 }

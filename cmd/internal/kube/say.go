@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gostap/gostap/cmd/internal/kube/event"
+	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/compiler/diag"
 )
 
@@ -38,6 +39,17 @@ func (m *member) event(s event.State, why string) event.Event {
 
 func (s *session) event(state event.State, why string) event.Event {
 	return event.Event{Node: s.node, Agent: s.agent, State: state, Why: why}
+}
+
+// clocked tells of the clock of a node, and again when it is surely another one.
+func (f *Fleet) clocked(s *session, c remote.Clock) {
+	if was := s.clock; was != nil && c.Within(*was) && was.Error < 2*c.Error {
+		return
+	}
+	s.clock = &c
+	e := s.event(event.Clock, "")
+	e.Clock = c.String()
+	f.tell(e, "")
 }
 
 // came says what a session that has ended came to.

@@ -48,6 +48,8 @@ type Follow struct {
 	// Told is called with what the session tells, Ended when it has ended; in order says that it did so by itself, why
 	// is what it printed last as an error. Neither may wait.
 	Told func(Told)
+	// Clock, if not nil, is called when more is known of the host's clock. It does not wait either.
+	Clock func(Clock)
 	// Names are the host's node, and NAMESPACE/NAME of each pod that its session has had so far, also of those that
 	// have gone. It may be called from any goroutine.
 	Names func() (node string, pods []string)

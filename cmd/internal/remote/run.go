@@ -44,8 +44,10 @@ type Options struct {
 
 // Recorder takes what a host prints for programs. It is for one goroutine.
 type Recorder interface {
-	// Write takes what was printed, Failed why there is no session or no more of it.
+	// Write takes what was printed, Clock what is known of the clock there from now on, Failed why there is no session
+	// or no more of it.
 	Write(b []byte)
+	Clock(ahead, within time.Duration)
 	Failed(why string)
 	// End comes last, with the exit status.
 	End(status int)
@@ -209,6 +211,8 @@ type client struct {
 	told      time.Time // when that was called last
 	inOrder   bool      // it ended by itself
 	why       string    // the last error that was printed
+	clock     comparison
+	misled    bool // that the clock is off was told
 }
 
 // say prints a line about the host.
@@ -322,6 +326,9 @@ func (s *client) greet(l *link, body []byte) error {
 			h.Version)
 	}
 	s.note(fmt.Sprintf("kernel %s, gostap %s", h.Kernel, h.Version))
+	if err := l.send(frameAlive, s.clock.question()); err != nil {
+		return err
+	}
 	q := s.request
 	for pod := range strings.SplitSeq(s.host.Pods, ",") {
 		if pod != "" {
@@ -350,7 +357,7 @@ func (s *client) talk(l *link) (status int, begun bool, err error) {
 		select {
 		case <-alive.C:
 			if !deaf {
-				sent(l.send(frameAlive, nil))
+				sent(l.send(frameAlive, s.clock.question()))
 			}
 		case <-lost.C:
 			return 0, begun, fmt.Errorf("nothing was heard from there for %v", lostAfter)
@@ -379,6 +386,10 @@ func (s *client) talk(l *link) (status int, begun bool, err error) {
 					return 0, false, err
 				}
 				begun, sets = true, s.host.Follow.sets()
+			case frameAlive:
+				if err := s.compared(l, f.body); err != nil {
+					sent(err)
+				}
 			case frameTold:
 				if err := s.host.Follow.heard(f.body); err != nil {
 					return 0, begun, err

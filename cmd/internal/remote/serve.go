@@ -62,6 +62,8 @@ func Serve(in io.Reader, out io.Writer, version string, run func(Session) int) i
 				return 1
 			case f.kind == frameRequest:
 				got = true
+			case f.kind == frameAlive:
+				c.answer(f.body)
 			}
 		}
 	}
@@ -147,6 +149,8 @@ func listen(c *conn, frames <-chan frame, sets chan []Pod, done <-chan struct{})
 			case f.err != nil:
 				raise(int32(unix.SIGTERM))
 				frames = nil
+			case f.kind == frameAlive:
+				c.answer(f.body)
 			case f.kind == framePods:
 				var set []Pod
 				if json.Unmarshal(f.body, &set) == nil {

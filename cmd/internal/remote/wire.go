@@ -23,7 +23,7 @@ const (
 	framePods    = 'P' // to the session: a []Pod, those that it is kept to from now on
 	frameTold    = 'T' // from the session: a Told about one of them
 	frameExit    = 'X' // from the session: the exit status in a byte; nothing follows
-	frameAlive   = 'A' // both: the sender is there
+	frameAlive   = 'A' // both: the sender is there; to the session a question of its clock, from it the answer
 )
 
 // Frames of output have at most mostOut bytes, others at most mostFrame.
@@ -101,6 +101,13 @@ func (c *conn) send(kind byte, body []byte) error {
 	binary.BigEndian.PutUint32(head[1:], uint32(len(body)))
 	_, err := c.out.Write(append(head[:], body...))
 	return err
+}
+
+// answer answers a question of the clock. That nothing can be sent is found out elsewhere.
+func (c *conn) answer(question []byte) {
+	if b := answer(question); b != nil {
+		c.send(frameAlive, b)
+	}
 }
 
 func (c *conn) sendJSON(kind byte, v any) error {

@@ -58,8 +58,10 @@ type Spec struct {
 	// Wait says that it begins also where there are no such pods yet.
 	Wait bool `json:"wait,omitempty"`
 	// Separate says that each node prints for itself, in place of one answer of all.
-	Separate bool   `json:"separate,omitempty"`
-	Limits   Limits `json:"limits,omitzero"`
+	Separate bool `json:"separate,omitempty"`
+	// InOrder has lines of all nodes come in the order of time, as far as their clocks are known.
+	InOrder bool   `json:"inOrder,omitempty"`
+	Limits  Limits `json:"limits,omitzero"`
 	// Export are destinations by the names that they have in the controller; what is printed is in the status beside.
 	Export []string `json:"export,omitempty"`
 	Guru   bool     `json:"guru,omitempty"`
@@ -177,6 +179,8 @@ type Node struct {
 	Messages string `json:"messages,omitempty"`
 	// Lost is the sum of the counts in what it said of losses.
 	Lost int64 `json:"lost,omitempty"`
+	// Clock is how far the node's clock is ahead of the controller's, or behind, and by how much that may be wrong.
+	Clock string `json:"clock,omitempty"`
 }
 
 // Skipped is a pod that is not traced.

@@ -139,8 +139,8 @@ func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err e
 	if err != nil {
 		return "", err
 	}
-	if len(exports) > 0 {
-		args = append([]string{"--export=" + Printed}, args...) // what does not go with it is told
+	if len(exports) > 0 || s.InOrder {
+		args = append([]string{"--export=" + Printed}, args...) // what does not go with either is told
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()

@@ -77,6 +77,7 @@ type node struct {
 	ran   bool
 	lost  int64
 	pods  map[string]bool // those that are or were traced
+	clock string
 }
 
 func newNode() *node { return &node{said: &Tail{most: mostMessages}, pods: map[string]bool{}} }
@@ -112,6 +113,9 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	}
 	if !s.Separate {
 		head = append(head, "--merge")
+	}
+	if s.InOrder {
+		head = append(head, "--in-order")
 	}
 	env := append(command.Env(c.Kubectl), c.Env...)
 	if len(exports) > 0 {
@@ -268,6 +272,8 @@ func (r *Session) event(e *event.Event) {
 	r.agents[e.Agent] = e.Node
 	n := r.nodes[e.Node]
 	switch e.State {
+	case event.Clock:
+		n.clock = e.Clock
 	case event.Begins:
 		if n.phase == "" || n.phase == api.Done || n.phase == api.Refused && !n.ran {
 			n.phase = api.Pending
@@ -343,7 +349,8 @@ func (r *Session) tellNodes(s *api.Status, rest api.Phase) {
 			phase = cmp.Or(rest, phase)
 		}
 		text, _, _ := n.said.Text()
-		x := api.Node{Name: name, Pods: int32(len(n.pods)), Phase: phase, Messages: text, Lost: n.lost}
+		x := api.Node{Name: name, Pods: int32(len(n.pods)), Phase: phase, Messages: text, Lost: n.lost,
+			Clock: n.clock}
 		s.Totals.Add(&x)
 		s.Nodes = append(s.Nodes, x)
 	}

@@ -22,6 +22,8 @@ type Event struct {
 	Pod   string `json:"pod,omitempty"`
 	State State  `json:"state,omitempty"`
 	Why   string `json:"why,omitempty"`
+	// Clock is what is known of the node's clock, compared with the one here: "1.2ms ahead, within 0.4ms".
+	Clock string `json:"clock,omitempty"`
 	// Text is the sentence that stands there without --told=json, "" for what is not told then.
 	Text string `json:"text,omitempty"`
 	// Said is a line of a message: of the session of Agent if that is set, else of gostap here.
@@ -38,6 +40,9 @@ const (
 	Ended   State = "ended"   // in order
 	Refused State = "refused" // it ended before its probes were in place
 )
+
+// Clock is said of a session when its node's clock was compared with the one here.
+const Clock State = "clock"
 
 // Of pods.
 const (

@@ -84,7 +84,8 @@ func ask(args []string) (a asked, err error) {
 			"--selector": &selector, "--for": &lasts, "--nodes": &where, "--sample": &sample, "--max-hits": &hits,
 			"-c": &container, "--container": &container, "--export": &export,
 			"--program": &a.spec.Program, "--name": &a.name, "-e": &a.spec.Script, "--execute": &a.spec.Script}
-		flags := map[string]*bool{"--wait": &a.spec.Wait, "--separate": &a.spec.Separate, "-g": &a.spec.Guru,
+		flags := map[string]*bool{"--wait": &a.spec.Wait, "--separate": &a.spec.Separate,
+			"--in-order": &a.spec.InOrder, "-g": &a.spec.Guru,
 			"--guru": &a.spec.Guru, "--detach": &a.detach}
 		o := option(tool, name)
 		switch {

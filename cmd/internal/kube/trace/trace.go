@@ -41,6 +41,7 @@ run makes a Trace, prints what it prints, and ends it on Ctrl-C. As a plugin of 
       --max-hits N      where probes are hit more often in a second, it ends on that node
       --wait            begin also where there is no such pod yet
       --separate        no sums: each node prints for itself
+      --in-order        lines of all nodes in the order of time, as far as their clocks are known
       --program NAME    which of several programs in the pods a process without a path means
       --export NAME     deliver it there, too: a destination that gostap-fleet has; any number of times
   -g, --guru            the script may change what it traces
@@ -94,6 +95,7 @@ type spec struct {
 	Program     string                 `json:"program,omitempty"`
 	Wait        bool                   `json:"wait,omitempty"`
 	Separate    bool                   `json:"separate,omitempty"`
+	InOrder     bool                   `json:"inOrder,omitempty"`
 	Limits      limits                 `json:"limits,omitzero"`
 	Export      []string               `json:"export,omitempty"`
 	Guru        bool                   `json:"guru,omitempty"`

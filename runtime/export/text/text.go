@@ -1,7 +1,7 @@
 // Package text prints what a session says as it is printed where nothing is delivered, beside the places that get it.
 //
-// In: lines of a session. Out: text on a writer; of several machines each line with the machine's name in front. What
-// is told on standard error is not printed here.
+// In: lines of a session. Out: text on a writer; of several machines each line with the machine's name in front; the
+// messages among them, for standard error.
 package text
 
 import (
@@ -12,7 +12,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/gostap/gostap/cmd/internal/deliver"
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/runtime/export/feed"
@@ -28,8 +28,6 @@ type Printer struct {
 	rest map[string][]byte // of machines, what has no end of line so far
 	err  error             // the first of to
 }
-
-var _ deliver.Destination = (*Printer)(nil)
 
 // New makes one that prints on w.
 func New(w io.Writer) *Printer { return &Printer{to: w, rest: map[string][]byte{}} }
@@ -54,6 +52,26 @@ func (p *Printer) Take(l *feed.Line) {
 	if len(p.buf) >= mostBuffered {
 		p.Idle()
 	}
+}
+
+// Message is what a line says on standard error, "" if it is no message. What the compiler warns of was told before.
+func Message(l *feed.Line) string {
+	word := "WARNING"
+	switch {
+	case l.Type == "error":
+		word = "ERROR"
+	case l.Type == "lost", l.Type == "warning" && l.Code == "":
+	default:
+		return ""
+	}
+	text := l.Message
+	if l.File != "" {
+		text = fmt.Sprintf("%s at %s:%d:%d", text, l.File, l.Line, l.Column)
+	}
+	if l.Machine != "" {
+		word = l.Machine + ": " + word
+	}
+	return diag.Visible(word) + ": " + diag.Visible(text)
 }
 
 // add adds text of a machine, whole lines of it.
@@ -86,6 +104,12 @@ func (p *Printer) flush(machine string) {
 	delete(p.rest, machine)
 }
 
+// Flush prints what waits; the error is the first of the writer.
+func (p *Printer) Flush() error {
+	p.Idle()
+	return p.err
+}
+
 // Idle prints what waits.
 func (p *Printer) Idle() {
 	if p.err == nil && len(p.buf) > 0 {
@@ -99,8 +123,7 @@ func (p *Printer) Close(context.Context) error {
 	for machine := range p.rest {
 		p.flush(machine)
 	}
-	p.Idle()
-	return p.err
+	return p.Flush()
 }
 
 // Global is the line that a global is printed as at the end.
