@@ -259,6 +259,27 @@ func TestFleet(t *testing.T) {
 		}
 	})
 
+	// What a container has mounted in its place is all that gostap sees of a kernel without type information.
+	c.sub("no types", func(t *testing.T) {
+		c.run("kubectl", "-n", space+"-agents", "patch", "ds", "gostap-agent", "--type=json", "-p", `[
+			{"op": "add", "path": "/spec/template/spec/volumes/-", "value": {"name": "none", "emptyDir": {}}},
+			{"op": "add", "path": "/spec/template/spec/containers/0/volumeMounts/-",
+			 "value": {"name": "none", "mountPath": "/sys/kernel/btf"}}]`)
+		c.run("kubectl", "-n", space+"-agents", "rollout", "status", "ds/gostap-agent", "--timeout=60s")
+		c.trace("", space, "kernel", "tool: syscount, limits: {seconds: 5}")
+		s := c.until(space, "kernel", "finished", (*fleetStatus).finished)
+		if s.Phase != "Refused" || len(s.Nodes) != 2 || !strings.Contains(s.Nodes[1].Messages,
+			"the kernel has no type information (CONFIG_DEBUG_INFO_BTF)") {
+			t.Errorf("%+v", s)
+		}
+		c.trace("", space, "user", `script: "global n probe process(\"/app\").function(\"handle\") { n++ }",
+			limits: {seconds: 2}`)
+		s = c.until(space, "user", "finished", (*fleetStatus).finished)
+		if s.Phase != "Done" || len(s.Nodes) != 2 || !strings.HasPrefix(s.Result.Text, "n=") {
+			t.Errorf("%+v", s)
+		}
+	})
+
 	c.sub("leader", func(t *testing.T) {
 		leader := strings.TrimSpace(c.run("ps", "-o", "ppid=", "-p", c.session()))
 		c.run("kill", "-9", leader)

@@ -40,6 +40,7 @@ case "$*" in
 	while [ "$1" != pod-program ]; do shift; done
 	echo "$*" >>%[1]s/copies
 	exec %[2]s "$@" ;;
+"get node c --output json") echo '{"status":{"nodeInfo":{"operatingSystem":"linux","architecture":"arm64"}}}' ;;
 *) echo "Error from server (Forbidden): $*" >&2; exit 1 ;;
 esac
 `
@@ -144,7 +145,8 @@ func TestKube(t *testing.T) {
 	if err := cmd.Wait(); err != nil || out.String() != "1000 even, 1000 odd\n" {
 		t.Errorf("%v: %q\n%s", err, out.String(), said.String())
 	}
-	for _, want := range []string{"pod cart-3 on node c: not traced: no agent of gostap is ready there",
+	for _, want := range []string{"pod cart-3 on node c: not traced: no agent of gostap is ready there: the node is " +
+		"linux on arm64, and this gostap is for linux on amd64",
 		"pod cart-4: it does not run (Pending)",
 		"missing: pod cart-3 on node c: no agent"} {
 		if !strings.Contains(said.String(), want) {

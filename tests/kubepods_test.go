@@ -221,7 +221,7 @@ func TestKubePods(t *testing.T) {
 	n.event("DELETED", n.pod("cart-3", 3, "b", "Running"))
 	errs.await(t, `pod shop/cart-3 on node b: gone at [0-9:.]+; the session there waits for others\n`)
 	n.event("ADDED", n.pod("cart-5", 5, "c", "Running"))
-	errs.await(t, `pod shop/cart-5 on node c: not traced: no agent of gostap is ready there\n`)
+	errs.await(t, `pod shop/cart-5 on node c: not traced: no agent of gostap is ready there: the node is linux on arm`)
 	cmd.Process.Signal(syscall.SIGINT)
 	err := cmd.Wait()
 	if want := fmt.Sprintf("%d calls\n", 1000+300+70+9); err != nil || !strings.HasSuffix(out.text(), want) {

@@ -5,6 +5,7 @@
 package diag
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -59,6 +60,16 @@ type Diagnostic struct {
 	Message  string      // lower case, no full stop
 	Notes    []Note
 	Hint     string // what to do about it
+
+	shared string // the reason, if it is one of many places
+	more   int    // so many others have it, too
+}
+
+// Shared is an error about more than the place where it came up, such as what a kernel lacks: of the diagnostics that
+// wrap it the first is kept, which counts the others. Shared is the same for those that are one.
+type Shared interface {
+	error
+	Shared() string
 }
 
 // Note adds a note unless d has it, and returns d.
@@ -95,7 +106,15 @@ type List []*Diagnostic
 
 // Errorf adds an error and returns it, for notes and a hint.
 func (l *List) Errorf(ph Phase, code Code, sp source.Span, format string, args ...any) *Diagnostic {
-	return l.Add(&Diagnostic{Severity: Error, Phase: ph, Code: code, Span: sp, Message: fmt.Sprintf(format, args...)})
+	d := &Diagnostic{Severity: Error, Phase: ph, Code: code, Span: sp, Message: fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			if s, ok := errors.AsType[Shared](err); ok {
+				d.shared = s.Shared()
+			}
+		}
+	}
+	return l.Add(d)
 }
 
 // Warnf adds a warning and returns it.
@@ -107,8 +126,17 @@ func (l *List) Warnf(ph Phase, code Code, sp source.Span, format string, args ..
 // a list can be long.
 const lookBack = 200
 
-// Add appends d unless the same text at the same place is there already, and gives the one that is.
+// Add appends d unless the same text at the same place is there already, and gives the one that is; one for a reason
+// that others share is counted by the first of them.
 func (l *List) Add(d *Diagnostic) *Diagnostic {
+	if d.shared != "" {
+		for _, o := range *l {
+			if o.shared == d.shared {
+				o.more += d.more + 1
+				return d
+			}
+		}
+	}
 	for _, o := range (*l)[max(0, len(*l)-lookBack):] {
 		if o.Span == d.Span && o.Message == d.Message && o.Severity == d.Severity {
 			return o

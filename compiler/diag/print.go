@@ -49,6 +49,10 @@ func (p *Printer) One(d *Diagnostic) {
 	for _, n := range d.Notes {
 		p.place(n.Span, "note", n.Text)
 	}
+	if d.more > 0 {
+		p.place(source.Span{}, "note", fmt.Sprintf("the same holds for other places of the script and its library: %d",
+			d.more))
+	}
 	if hint := d.Hint; hint != "" {
 		if p.Advice != nil {
 			hint = p.Advice(hint)

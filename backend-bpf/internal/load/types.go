@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNoKernelTypes says that a program needs the kernel's type information and there is none.
-var ErrNoKernelTypes = errors.New("the kernel has no type information (CONFIG_DEBUG_INFO_BTF)")
+var ErrNoKernelTypes = btf.ErrNone
 
 // HaveKernelTypes says whether the kernel has type information, and why not.
 func HaveKernelTypes() error {

@@ -3,14 +3,17 @@ package kube
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/kube/ctl"
 	"github.com/gostap/gostap/cmd/internal/kube/event"
 	"github.com/gostap/gostap/cmd/internal/remote"
 )
@@ -27,6 +30,7 @@ type Fleet struct {
 	joins       chan remote.Host
 	pods        map[string]*member // by UID
 	agents      map[string]string  // ready ones, by node
+	machines    map[string]string  // why nodes have none
 	sessions    []*session
 	placed      bool    // some session has had its probes in place
 	exited      bool    // a script came to its end
@@ -311,7 +315,7 @@ func (f *Fleet) send(s *session) {
 // assign finds a session for a pod: one that its node has, else a new one as soon as programs run in it.
 func (f *Fleet) assign(m *member) {
 	node := m.Spec.NodeName
-	if node == "" || m.in != nil || m.leaving != nil || f.exited || m.why != "" && m.why != noAgent {
+	if node == "" || m.in != nil || m.leaving != nil || f.exited || m.why != "" && !strings.HasPrefix(m.why, noAgent) {
 		return
 	}
 	if s := f.untried(m); s != nil {
@@ -319,7 +323,7 @@ func (f *Fleet) assign(m *member) {
 		return
 	}
 	if f.agents[node] == "" {
-		f.refuse(m, noAgent)
+		f.refuse(m, f.unserved(node))
 		return
 	}
 	if f.r.runs(&m.pod) {
@@ -349,6 +353,32 @@ func (s *session) traces(m *member) bool {
 }
 
 const noAgent = "no agent of gostap is ready there"
+
+// unserved is why a node has no agent, as far as that is known: who asks may not be allowed to look at nodes.
+func (f *Fleet) unserved(node string) string {
+	if f.machines == nil {
+		f.machines = map[string]string{}
+	}
+	if f.machines[node] == "" {
+		f.machines[node] = noAgent
+		var n struct {
+			Status struct {
+				NodeInfo struct{ Architecture, OperatingSystem string }
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		out, _, err := ctl.Run(ctx, nil, "get", "node", node, "--output", "json")
+		if err == nil && json.Unmarshal(out, &n) == nil {
+			i := n.Status.NodeInfo
+			if i.OperatingSystem != "linux" || i.Architecture != runtime.GOARCH {
+				f.machines[node] += fmt.Sprintf(": the node is %s on %s, and this gostap is for linux on %s",
+					i.OperatingSystem, i.Architecture, runtime.GOARCH)
+			}
+		}
+	}
+	return f.machines[node]
+}
 
 // refuse tells why a pod is not traced, once.
 func (f *Fleet) refuse(m *member, why string) {

@@ -251,7 +251,7 @@ func (f *Fleet) find() error {
 			f.tell(m.event(event.Untraced, r.idle(&p)), "WARNING: pod %s: %s", p.Metadata.Name, r.idle(&p))
 			continue
 		case f.agents[p.Spec.NodeName] == "":
-			f.refuse(m, noAgent)
+			f.refuse(m, f.unserved(p.Spec.NodeName))
 		default:
 			traced++
 			m.first = true

@@ -2,7 +2,6 @@ package btf
 
 import (
 	"debug/elf"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,14 @@ import (
 )
 
 // ErrNone is wrapped by errors about types of a kernel that has none.
-var ErrNone = errors.New("the kernel has no BTF type information")
+var ErrNone error = none{}
+
+type none struct{}
+
+func (none) Error() string { return "the kernel has no type information (CONFIG_DEBUG_INFO_BTF)" }
+
+// Shared has one of the many places of a script that need types told of (package diag).
+func (none) Shared() string { return "kernel types" }
 
 // RunningPath is where the running kernel has its BTF.
 const RunningPath = "/sys/kernel/btf/vmlinux"

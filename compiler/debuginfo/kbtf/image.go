@@ -122,6 +122,9 @@ func (im *Image) NoTypes() string {
 	return im.err.Error()
 }
 
+// Err is why there is no BTF, nil if there is.
+func (im *Image) Err() error { return im.err }
+
 // Kernel is the kernel that the image is of.
 func (im *Image) Kernel() *Kernel { return im.k }
 

@@ -116,7 +116,7 @@ func (k *Kernel) Kernel() (*Scope, error) {
 	if err != nil {
 		k.err = err
 		if errors.Is(err, fs.ErrNotExist) && k.cfg.BTF == "" {
-			k.err = fmt.Errorf("%w (no %s: it was built without CONFIG_DEBUG_INFO_BTF)", ErrNoBTF, path)
+			k.err = fmt.Errorf("%w: there is no %s", ErrNoBTF, path)
 		}
 		return nil, k.err
 	}

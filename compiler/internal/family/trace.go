@@ -192,7 +192,7 @@ func (e *Env) traceArgs(name string) ([]*debuginfo.Var, error) {
 		return words(p), nil
 	}
 	if err == nil {
-		err = errors.New("the kernel has no type information (CONFIG_DEBUG_INFO_BTF)")
+		err = kbtf.ErrNoBTF
 	}
 	return nil, fmt.Errorf("the arguments of tracepoint %s are not known: %w", name, err)
 }

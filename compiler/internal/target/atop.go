@@ -317,7 +317,7 @@ func (b *build) cast(e *ast.AtOp) (object, error) {
 func typeNamed(img debuginfo.Image, name string) (*types.Ctype, error) {
 	if !debuginfo.Tells(img) {
 		if isKernel(img) {
-			return nil, fail("%s", img.NoTypes())
+			return nil, untyped(img)
 		}
 		return nil, fail("%s has no DWARF debug information, so it has no types", img.Path())
 	}
@@ -424,6 +424,14 @@ func (b *build) headers(names string) (debuginfo.Image, error) {
 	return img, nil
 }
 
+// untyped is why there are no types. A kernel lacks them for all places of a script.
+func untyped(img debuginfo.Image) error {
+	if k, ok := img.(interface{ Err() error }); ok && k.Err() != nil { // kbtf.Image
+		return fail("%v", k.Err())
+	}
+	return fail("%s", img.NoTypes())
+}
+
 // kernel is the kernel, or a module of it, that types and variables are asked of.
 func (b *build) kernel(module string) (debuginfo.Image, error) {
 	if b.env.Kernel == nil {
@@ -460,7 +468,7 @@ func (b *build) global(e *ast.AtOp) (object, error) {
 	for _, img := range imgs {
 		if !img.HasTypes() {
 			if first = fail("%s has no DWARF debug information", img.Path()); isKernel(img) {
-				first = fail("%s", img.NoTypes())
+				first = untyped(img)
 			}
 			continue
 		}

@@ -76,7 +76,7 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s: %s", what, res.text)
 		d.Hint = res.hint
 	case errors.As(err, &pr):
-		d = l.Errorf(diag.Semantic, CodeTarget, sp, "%s: %s", what, pr.text)
+		d = l.Errorf(diag.Semantic, CodeTarget, sp, "%s: %v", what, pr)
 		d.Hint = pr.hint
 	default:
 		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s: %v", what, err)

@@ -26,6 +26,7 @@ func said(text, hint string) problem { return problem{text: text, hint: hint} }
 type problem struct {
 	text, hint string
 	whole      *loc.Place
+	cause      error // the error among the arguments of fail
 }
 
 // Part is the piece of a value from off on that has type t.
@@ -38,7 +39,17 @@ func Word(pl loc.Place, size int64) (loc.Prog, error) { return word(object{Place
 
 func (p *problem) Error() string { return p.text }
 
-func fail(format string, args ...any) error { return &problem{text: fmt.Sprintf(format, args...)} }
+func (p *problem) Unwrap() error { return p.cause }
+
+func fail(format string, args ...any) error {
+	p := &problem{text: fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			p.cause, _ = errors.AsType[diag.Shared](err)
+		}
+	}
+	return p
+}
 
 func (p *problem) advise(format string, args ...any) error {
 	p.hint = fmt.Sprintf(format, args...)

@@ -1,5 +1,5 @@
-// Package kubectl is as much of the command of that name as gostap kube needs: "get pods", also watching, and "exec" of
-// a command in a pod. With it an image of gostap-fleet needs no kubectl, and no shell.
+// Package kubectl is as much of the command of that name as gostap kube needs: "get pods", also watching, "get
+// node", and "exec" of a command in a pod. With it an image of gostap-fleet needs no kubectl, and no shell.
 //
 // In: the command line, a configuration of the cluster by the environment. Out: the command's streams and status.
 package kubectl
@@ -29,8 +29,9 @@ func Config() (*rest.Config, error) {
 		&clientcmd.ConfigOverrides{}).ClientConfig()
 }
 
-// request is a command line: exec of a command in a pod, or get of the pods with the labels of a selector.
+// request is a command line: exec of a command in a pod, get of the pods with the labels of a selector, or of a node.
 type request struct {
+	node                      string
 	namespace, pod, container string
 	command                   []string
 	selector                  string
@@ -38,7 +39,7 @@ type request struct {
 }
 
 // parse reads "exec -i -q --namespace NS POD [--container NAME] -- COMMAND..." and "get pods --namespace NS --selector
-// SELECTOR [--watch --output-watch-events] --output json".
+// SELECTOR [--watch --output-watch-events] --output json" and "get node NODE --output json".
 func parse(args []string) (*request, error) {
 	fs := pflag.NewFlagSet("kubectl", pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -56,6 +57,10 @@ func parse(args []string) (*request, error) {
 	}
 	n := fs.ArgsLenAtDash()
 	switch {
+	case n < 0 && fs.NArg() == 3 && fs.Arg(0) == "get" && fs.Arg(1) == "node" && *output == "json" && !r.watch &&
+		!*events && r.selector == "":
+		r.node = fs.Arg(2)
+		return &r, nil
 	case r.namespace == "":
 	case n == 2 && fs.Arg(0) == "exec" && fs.NArg() > 2 && *in:
 		r.pod, r.command = fs.Arg(1), fs.Args()[2:]
@@ -64,8 +69,8 @@ func parse(args []string) (*request, error) {
 		*output == "json" && r.watch == *events:
 		return &r, nil
 	}
-	return nil, errors.New("this kubectl knows exec -i --namespace NS POD [--container NAME] -- COMMAND, and " +
-		"get pods --namespace NS --selector SELECTOR --output json")
+	return nil, errors.New("this kubectl knows exec -i --namespace NS POD [--container NAME] -- COMMAND, " +
+		"get pods --namespace NS --selector SELECTOR --output json, and get node NODE --output json")
 }
 
 // Main runs a command line without the command's own name. It gives the exit status.
@@ -99,9 +104,14 @@ func (r *request) get(ctx context.Context, c *rest.Config, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	answer, err := set.CoreV1().RESTClient().Get().Namespace(r.namespace).Resource("pods").
-		VersionedParams(&metav1.ListOptions{LabelSelector: r.selector, Watch: r.watch}, scheme.ParameterCodec).
-		SetHeader("Accept", "application/json").Stream(ctx)
+	ask := set.CoreV1().RESTClient().Get().SetHeader("Accept", "application/json")
+	if r.node != "" {
+		ask = ask.Resource("nodes").Name(r.node)
+	} else {
+		ask = ask.Namespace(r.namespace).Resource("pods").
+			VersionedParams(&metav1.ListOptions{LabelSelector: r.selector, Watch: r.watch}, scheme.ParameterCodec)
+	}
+	answer, err := ask.Stream(ctx)
 	if err != nil {
 		return err
 	}

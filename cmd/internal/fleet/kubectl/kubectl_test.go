@@ -24,7 +24,12 @@ func TestParse(t *testing.T) {
 			t.Errorf("%+v %v", r, err)
 		}
 	}
-	for _, words := range []string{"", "get pods", "get secrets --namespace a --selector x --output json",
+	r, err = parse(strings.Fields("get node lab1 --output json"))
+	if err != nil || r.node != "lab1" {
+		t.Errorf("%+v %v", r, err)
+	}
+	for _, words := range []string{"", "get pods", "get node --output json", "get node a", "get nodes a --output json",
+		"get node a --output json --watch", "get secrets --namespace a --selector x --output json",
 		"get pods --selector x --output json", "get pods --namespace a --output json", "delete pod x --namespace a",
 		"exec -i p -- sh", "exec --namespace a p -- sh", "exec -i --namespace a p sh", "get pods --namespace a -l x",
 		"get pods p --namespace a -l x -o json", "get pods --namespace a -l x -o json -w"} {
@@ -58,7 +63,12 @@ func TestGet(t *testing.T) {
 			t.Errorf("%v %v %q", asked.URL, asked.Header, out.String())
 		}
 	}
-	r := request{namespace: "other", selector: "x"}
+	r := request{node: "lab1"}
+	if err := r.get(t.Context(), &rest.Config{Host: s.URL}, new(bytes.Buffer)); err == nil ||
+		asked.URL.Path != "/api/v1/nodes/lab1" {
+		t.Errorf("%v: %s", err, asked.URL.Path)
+	}
+	r = request{namespace: "other", selector: "x"}
 	if err := r.get(t.Context(), &rest.Config{Host: s.URL}, new(bytes.Buffer)); err == nil {
 		t.Error("a refusal is no error")
 	}
