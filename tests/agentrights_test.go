@@ -124,9 +124,9 @@ func TestAgentRights(t *testing.T) {
 }
 
 // manifestOf is what gostap kube manifest prints.
-func manifestOf(t *testing.T) string {
+func manifestOf(t *testing.T, options ...string) string {
 	t.Helper()
-	out, err := exec.Command(bin(t, "gostap"), "kube", "manifest").CombinedOutput()
+	out, err := exec.Command(bin(t, "gostap"), append([]string{"kube", "manifest"}, options...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -211,7 +211,7 @@ func TestClusterRights(t *testing.T) {
 	} {
 		c.sub("without "+x.line+x.less, func(t *testing.T) {
 			text := ""
-			for line := range strings.Lines(manifestOf(t)) {
+			for line := range strings.Lines(manifestOf(t, "--image", "localhost/gostap:lab", "--agents", agents)) {
 				switch {
 				case x.line == "" || !strings.Contains(line, x.line):
 					text += line
@@ -219,8 +219,6 @@ func TestClusterRights(t *testing.T) {
 					text += strings.Replace(line, x.less, "", 1)
 				}
 			}
-			text = strings.NewReplacer("gostap:latest", "localhost/gostap:lab", "namespace: gostap\n",
-				"namespace: "+agents+"\n", "  name: gostap\n", "  name: "+agents+"\n").Replace(text)
 			c.run("kubectl", "apply", "-f", c.write("agents.yaml", text))
 			c.run("kubectl", "-n", agents, "rollout", "status", "ds/gostap-agent", "--timeout=60s")
 			out, err := exec.Command(bin(t, "gostap"), append([]string{"kube", "-n", space + "-other", "-l", "app=cart",

@@ -3,7 +3,6 @@ package tests
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -54,13 +53,7 @@ spec:
 // delivered to an address under the name collector.
 func (c *realCluster) upFleet(space, address string, files ...string) (node string) {
 	c.t.Helper()
-	root := filepath.Join(c.dir, "root")
-	if err := os.MkdirAll(root+"/bin", 0o755); err != nil {
-		c.t.Fatal(err)
-	}
-	c.run("cp", bin(c.t, "gostap"), bin(c.t, "gostap-fleet"), bin(c.t, "gostap-export"), root+"/bin")
-	c.run(append(append([]string{"cp"}, files...), root)...)
-	c.run(c.lab, "load-image", "gostapfleet", root, "/bin/gostap-fleet")
+	c.fleetImage(files...)
 	ip := c.run("kubectl", "get", "node", "lab1", "-o", `jsonpath={.status.addresses[?(@.type=="InternalIP")].address}`)
 	fleet := space + "-fleet"
 	all := c.run(bin(c.t, "gostap-fleet"), "manifests", "--image", "localhost/gostapfleet:lab", "-n", fleet, "--agents",

@@ -173,7 +173,7 @@ func TestKube(t *testing.T) {
 		}
 	}
 	if out, err := run("manifest", "--image", "here/gostap:1").Output(); err != nil ||
-		!strings.Contains(string(out), "        image: here/gostap:1\n") || strings.Contains(string(out), "{{") {
+		!strings.Contains(string(out), "        image: \"here/gostap:1\"\n") || strings.Contains(string(out), "{{") {
 		t.Errorf("%v %s", err, out)
 	}
 }

@@ -1,7 +1,8 @@
 // Command gostap-fleet traces pods for those who ask by a resource of Kubernetes, Trace: its controller and its
 // webhooks. gostap has none of its libraries.
 //
-// In: arguments, traces of a cluster. Out: YAML to install; sessions of gostap over the agents on the nodes.
+// In: arguments, traces of a cluster. Out: YAML to install, or what is installed; sessions of gostap over the agents on
+// the nodes.
 package main
 
 import (
@@ -42,18 +43,29 @@ import (
 
 const usage = `gostap-fleet - traces pods for those who ask by a resource of Kubernetes, Trace
 
-usage: gostap-fleet manifests [options] | kubectl apply -f -
-       gostap-fleet run [options]        the controller and its webhooks
+usage: gostap-fleet install [options]      applies the agents and the controller, and waits until they run
+       gostap-fleet uninstall [options]    deletes them
+       gostap-fleet manifests [options]    the controller as YAML, for kubectl apply -f -
+       gostap-fleet run [options]          the controller and its webhooks
 
   -n, --namespace NS   the namespace of the controller, gostap if not said
-      --agents NS      the namespace of gostap's agents (gostap kube manifest), gostap if not said
+      --agents NS      the namespace of gostap's agents, gostap if not said
 
-options of manifests:
+options of install and manifests:
       --image IMAGE    with gostap and gostap-fleet in $PATH, gostap:latest if not said
       --replicas N     of the controller, 2 if not said: one works, the others answer the API server and wait
-      --url URL        where the API server reaches a controller outside of the cluster: https://HOST:PORT
+      --valid TIME     how long a certificate for the webhooks holds, 8760h if not said. manifests makes one each time,
+                       install where there is none that holds for a third of its time
       --export NAME=DESTINATION  of the controller, see run
-      --valid TIME     how long the webhooks' certificate holds, 8760h if not said; it is made anew each time
+
+options of install and uninstall:
+      --agent-image I  of the agents, with gostap in $PATH; that of --image if not said (install)
+      --dry-run        asks the API server what would come of it, and changes nothing
+      --wait TIME      how long pods, and what is deleted, are waited for, 5m if not said; 0s: not
+      --delete-traces  ends and deletes the Traces that there are; without it these are in the way (uninstall)
+
+options of manifests:
+      --url URL        where the API server reaches a controller outside of the cluster: https://HOST:PORT
 
 options of run:
       --gostap FILE    gostap, the one beside this program or in $PATH if not said
@@ -85,7 +97,6 @@ func do(args []string, out io.Writer) error {
 	}
 	fs := pflag.NewFlagSet("gostap-fleet", pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	exports := fs.StringArray("export", nil, "")
 	namespace := fs.StringP("namespace", "n", "gostap", "")
 	agents := fs.String("agents", "gostap", "")
 	help := fs.BoolP("help", "h", false, "")
@@ -93,20 +104,22 @@ func do(args []string, out io.Writer) error {
 	switch args[0] {
 	case "manifests":
 		o := manifests.Options{}
-		fs.StringVar(&o.Image, "image", "gostap:latest", "")
-		fs.IntVar(&o.Replicas, "replicas", 2, "")
+		made(fs, &o)
 		fs.StringVar(&o.URL, "url", "", "")
-		fs.DurationVar(&o.Valid, "valid", 365*24*time.Hour, "")
 		then = func() error {
 			o.Namespace, o.Agents = *namespace, *agents
-			var err error
-			if o.Exports, err = command.ParseExports(*exports); err != nil {
-				return err
-			}
 			return manifests.Write(out, o)
+		}
+	case "install", "uninstall":
+		i := &installer{out: out, ends: args[0] == "uninstall"}
+		i.flags(fs)
+		then = func() error {
+			i.o.Namespace, i.o.Agents = *namespace, *agents
+			return i.run()
 		}
 	case "run":
 		r := runner{}
+		fs.Var(&r.exports, "export", "")
 		fs.StringVar(&r.gostap, "gostap", "", "")
 		fs.StringVar(&r.certs, "certs", "", "")
 		fs.StringVar(&r.listen, "listen", ":9443", "")
@@ -114,14 +127,10 @@ func do(args []string, out io.Writer) error {
 		fs.DurationVar(&r.every, "every", 2*time.Second, "")
 		then = func() error {
 			r.namespace, r.agents = *namespace, *agents
-			var err error
-			if r.exports, err = command.ParseExports(*exports); err != nil {
-				return err
-			}
 			return r.run()
 		}
 	default:
-		hint := slip.Meant(args[0], []string{"manifests", "run", "help"})
+		hint := slip.Meant(args[0], []string{"install", "uninstall", "manifests", "run", "help"})
 		return slip.New(fmt.Sprintf("there is no %q", args[0]), hint)
 	}
 	if err := fs.Parse(args[1:]); err != nil {
@@ -135,6 +144,14 @@ func do(args []string, out io.Writer) error {
 		return slip.New(fmt.Sprintf("gostap-fleet %s takes no %q", args[0], fs.Arg(0)), "")
 	}
 	return then()
+}
+
+// made are options of what is written or installed.
+func made(fs *pflag.FlagSet, o *manifests.Options) {
+	fs.StringVar(&o.Image, "image", "gostap:latest", "")
+	fs.IntVar(&o.Replicas, "replicas", 2, "")
+	fs.DurationVar(&o.Valid, "valid", 365*24*time.Hour, "")
+	fs.Var(&o.Exports, "export", "")
 }
 
 // runner is "gostap-fleet run".
@@ -227,8 +244,8 @@ func (r *runner) run() error {
 	checker := command.NewChecker(r.gostap, 20*time.Second)
 	checker.Exports = r.exports
 	hooks := m.GetWebhookServer()
-	hooks.Register(gate.MutatePath, &admission.Webhook{Handler: gate.Namer{}})
-	hooks.Register(gate.ValidatePath, &admission.Webhook{Handler: &gate.Guard{Client: m.GetClient(),
+	hooks.Register(manifests.MutatePath, &admission.Webhook{Handler: gate.Namer{}})
+	hooks.Register(manifests.ValidatePath, &admission.Webhook{Handler: &gate.Guard{Client: m.GetClient(),
 		Script: checker}})
 	// Whoever is not the leader any more has no sessions: they end here, and the next leader says so in their traces.
 	if err := m.Add(manager.RunnableFunc(func(ctx context.Context) error {

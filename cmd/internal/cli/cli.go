@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/companion"
 	"github.com/gostap/gostap/cmd/internal/completion"
 	"github.com/gostap/gostap/cmd/internal/inject"
 	"github.com/gostap/gostap/cmd/internal/kube"
@@ -106,6 +107,15 @@ func Run(args []string, s Streams, env []string) (status int) {
 			defer done()
 			hangs()
 			return patch.Run(ctx, args[1:], patch.Streams{In: s.In, Out: s.Out, Err: s.Err}, env)
+		case "fleet":
+			ctx, hangs, done := untilSignal()
+			defer done()
+			hangs()
+			status, err := companion.Fleet(ctx, args[1:], s.Out, s.Err)
+			if err != nil {
+				return slip.Failed(s.Err, err)
+			}
+			return status
 		case "kube":
 			if len(args) == 2 && args[1] == "wait" { // in the pod of an agent, which others enter
 				ctx, _, done := untilSignal()

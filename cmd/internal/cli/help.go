@@ -10,8 +10,8 @@ import (
 )
 
 // ownCommands are the words that the command takes for itself, and that have a --help.
-var ownCommands = []string{"completion", "dtrace", "help", "info", "inject", "kube", "patch", "profile", "tools",
-	"tplist", "types"}
+var ownCommands = []string{"completion", "dtrace", "fleet", "help", "info", "inject", "kube", "patch", "profile",
+	"tools", "tplist", "types"}
 
 // manualConfig is what "gostap help" has beside the documents.
 func manualConfig(s Streams, env []string) manual.Config {
@@ -48,6 +48,7 @@ usage: gostap [options] FILE [ARGS]          run a script
        gostap patch FILE                     functions do something else meanwhile (gostap patch --help)
        gostap types [NAME]                   how structures lie in memory (gostap types --help)
        gostap kube -l app=NAME ...           pods of Kubernetes, on all their nodes (gostap kube --help)
+       gostap fleet install ...              Traces as a resource of Kubernetes (gostap fleet --help)
        gostap dtrace -h|-G|-T -s FILE.d      static marks for C and C++ (gostap dtrace --help)
        gostap tplist -l FILE, info probes FILE   static marks of a program (gostap tplist --help)
        gostap completion bash|fish|zsh       what makes the shell complete such lines (gostap completion --help)

@@ -1,8 +1,8 @@
-// Package companion runs gostap-export, which delivers what a session says: the libraries that this takes are not in
-// gostap itself.
+// Package companion runs the programs whose libraries are not in gostap itself: gostap-export, which delivers what a
+// session says, and gostap-fleet, which makes Traces in clusters of Kubernetes.
 //
-// In: destinations. Out: a writer that takes JSON lines (docs/json.md), and the words of gostap-export at its end; what
-// it prints of the lines, for a destination that is the standard output.
+// In: destinations; arguments. Out: a writer that takes JSON lines (docs/json.md), and the words of gostap-export at
+// its end; what it prints of the lines, for a destination that is the standard output; what gostap-fleet prints.
 package companion
 
 import (
@@ -38,9 +38,10 @@ type Companion struct {
 
 // Start runs it with destinations, and waits until it has looked at them. What it prints goes to out, messages to errw.
 func Start(destinations []string, out, errw io.Writer) (*Companion, error) {
-	path, err := find()
-	if err != nil {
-		return nil, err
+	path := find(name)
+	if path == "" {
+		return nil, slip.New("--export needs the program "+name+", which is neither beside gostap nor in $PATH",
+			"it comes with gostap: make install, or the package; --format=json writes the same to a file")
 	}
 	cmd := exec.Command(path, append([]string{"--ready", "--"}, destinations...)...)
 	// Ctrl-C is for the session, whose end this one is to deliver.
@@ -85,20 +86,19 @@ func Start(destinations []string, out, errw io.Writer) (*Companion, error) {
 	return c, nil
 }
 
-// find is where it is: beside gostap, or in $PATH.
-func find() (string, error) {
+// find is where a program is: beside gostap, or in $PATH. "" is nowhere.
+func find(name string) string {
 	if self, err := os.Executable(); err == nil {
 		path := filepath.Join(filepath.Dir(self), name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path, nil
+			return path
 		}
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", slip.New("--export needs the program "+name+", which is neither beside gostap nor in $PATH",
-			"it comes with gostap: make install, or the package; --format=json writes the same to a file")
+		return ""
 	}
-	return path, nil
+	return path
 }
 
 // Write takes lines.

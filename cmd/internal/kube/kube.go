@@ -7,7 +7,6 @@ package kube
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,13 +14,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gostap/gostap/cmd/internal/kube/agents"
 	"github.com/gostap/gostap/cmd/internal/kube/ctl"
 	"github.com/gostap/gostap/cmd/internal/kube/event"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
-
-//go:embed agent.yaml
-var manifest string
 
 // Usage is printed by "gostap kube --help".
 const Usage = `gostap kube - traces pods
@@ -79,8 +76,10 @@ func Args(args []string, s Streams) (out []string, f *Fleet, err error) {
 		if len(r.rest)+len(r.pods) > 0 {
 			return nil, nil, slip.New(fmt.Sprintf("kube manifest takes no %q", slices.Concat(r.pods, r.rest)[0]), "")
 		}
-		_, err := io.WriteString(s.Out, strings.NewReplacer("{{NAMESPACE}}", r.agents, "{{IMAGE}}", r.image).
-			Replace(manifest))
+		text, err := agents.Manifest(r.agents, r.image)
+		if err == nil {
+			_, err = io.WriteString(s.Out, text)
+		}
 		return nil, nil, err
 	}
 	switch {

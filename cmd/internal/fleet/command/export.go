@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/diag"
 )
 
@@ -18,25 +17,30 @@ type Exports map[string]string
 // exportName is a name of one, as specs have it.
 var exportName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
-// ParseExports reads NAME=DESTINATION for each.
-func ParseExports(words []string) (Exports, error) {
-	out := Exports{}
-	for _, w := range words {
-		name, to, ok := strings.Cut(w, "=")
-		switch {
-		case !ok || !exportName.MatchString(name) || !strings.Contains(to, "://"):
-			return nil, slip.New(fmt.Sprintf("--export takes NAME=DESTINATION, not %q", w),
-				"--export collector=otlp://otel.monitoring:4317, which a Trace names by spec.export: [collector]")
-		case strings.HasPrefix(to, "prometheus://"):
-			return nil, slip.New(fmt.Sprintf("--export %s: a session that is asked listens at one address, and "+
-				"several run at a time", w), "remote-write+http://HOST:9090 has Prometheus get what they count")
-		case out[name] != "":
-			return nil, slip.New(fmt.Sprintf("--export: there are two destinations %s", name), "")
-		}
-		out[name] = to
+// Set adds one: NAME=DESTINATION.
+func (e *Exports) Set(word string) error {
+	name, to, ok := strings.Cut(word, "=")
+	switch {
+	case !ok || !exportName.MatchString(name) || !strings.Contains(to, "://"):
+		return fmt.Errorf("--export takes NAME=DESTINATION, such as collector=otlp://otel:4317, not %q", word)
+	case strings.HasPrefix(to, "prometheus://"):
+		return fmt.Errorf("--export %s: a session that is asked listens at one address, and several run at a time: "+
+			"remote-write+http://HOST:9090 has Prometheus get what they count", word)
+	case (*e)[name] != "":
+		return fmt.Errorf("--export: there are two destinations %s", name)
 	}
-	return out, nil
+	if *e == nil {
+		*e = Exports{}
+	}
+	(*e)[name] = to
+	return nil
 }
+
+// String and Type are for a flag.
+func (e *Exports) String() string { return "" }
+
+// Type is how its argument is called.
+func (e *Exports) Type() string { return "NAME=DESTINATION" }
 
 // Of gives the destinations that a spec names.
 func (e Exports) Of(names []string) (to []string, err error) {

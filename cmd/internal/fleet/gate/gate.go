@@ -23,12 +23,6 @@ import (
 	"github.com/gostap/gostap/cmd/internal/fleet/command"
 )
 
-// Paths of the two hooks.
-const (
-	MutatePath   = "/mutate"
-	ValidatePath = "/validate"
-)
-
 // Script checks what a Trace would run: command.Checker.
 type Script interface {
 	Check(ctx context.Context, s *api.Spec) (warning string, err error)

@@ -5,19 +5,10 @@
 package manifests
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	_ "embed"
-	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
-	"net"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -25,20 +16,39 @@ import (
 	"time"
 
 	"github.com/gostap/gostap/cmd/internal/fleet/command"
-	"github.com/gostap/gostap/cmd/internal/fleet/gate"
+	"github.com/gostap/gostap/cmd/internal/kube/agents"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
+// The texts, in the order in which they are applied. {{NAMESPACE}} and others like it stand for what Write knows.
 var (
 	//go:embed crd.yaml
-	crd string
+	CRD string
 	//go:embed roles.yaml
-	roles string
+	Roles string
 	//go:embed controller.yaml
-	controller string
+	Controller string
 	//go:embed hooks.yaml
-	hooks string
+	Hooks string
 )
+
+// Where the webhooks listen.
+const (
+	MutatePath   = "/mutate"
+	ValidatePath = "/validate"
+)
+
+// Name is that of all objects of which there is one.
+const Name = "gostap-fleet"
+
+// URLPattern is what the URL of a controller outside of the cluster has to match, as a regular expression of Go and of
+// ECMAScript.
+const URLPattern = `^https://[^/?#@\s"{}]+$`
+
+var urls = regexp.MustCompile(URLPattern)
+
+// MaxReplicas is how many controllers are worth asking for.
+const MaxReplicas = 100
 
 // Options say what is installed.
 type Options struct {
@@ -50,55 +60,74 @@ type Options struct {
 	URL string
 	// Exports are where Traces can be delivered to.
 	Exports command.Exports
-	// Valid is how long the certificate holds.
+	// Valid is how long a certificate holds that is made.
 	Valid time.Duration
+	// Keep is one to take in place of a new one.
+	Keep *Certificate
 }
 
-var (
-	name  = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	image = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
-)
-
-// Write writes all of it.
-func Write(w io.Writer, o Options) error {
+// Check says what cannot be.
+func (o *Options) Check() error {
 	for _, n := range []string{o.Namespace, o.Agents} {
-		if !name.MatchString(n) {
-			return slip.New(fmt.Sprintf("%q is no name of a namespace", n), "")
+		if err := agents.Namespace(n); err != nil {
+			return err
 		}
 	}
-	if !image.MatchString(o.Image) {
-		return slip.New(fmt.Sprintf("%q is no name of an image", o.Image), "")
-	}
-	if o.Replicas < 0 || o.Replicas > 100 {
-		return slip.New("--replicas is a number from 0 to 100", "")
-	}
-	service := "gostap-fleet." + o.Namespace + ".svc"
-	host := service
-	way := func(path string) string {
-		return fmt.Sprintf("service: {namespace: %q, name: gostap-fleet, path: %s}", o.Namespace, path)
-	}
-	if o.URL != "" {
-		u, err := url.Parse(o.URL)
-		if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Path != "" ||
-			u.RawQuery != "" || u.Fragment != "" {
-			return slip.New(fmt.Sprintf("--url takes https://HOST:PORT, not %q", o.URL), "")
-		}
-		host = u.Hostname()
-		way = func(path string) string { return "url: " + quoted(o.URL+path) }
-	}
-	ca, cert, key, err := certificate(host, o.Valid)
-	if err != nil {
+	if err := agents.Image(o.Image); err != nil {
 		return err
 	}
-	text := strings.Join([]string{crd, roles, controller, hooks}, "---\n")
-	_, err = strings.NewReplacer("{{NAMESPACE}}", o.Namespace, "{{AGENTS}}", o.Agents, "{{IMAGE}}", o.Image,
-		"{{REPLICAS}}", strconv.Itoa(o.Replicas), "{{CA}}", encoded(ca), "{{CERT}}", encoded(cert),
-		"{{KEY}}", encoded(key), "{{EXPORTS}}", words(o.Exports.Words()),
-		"{{MUTATE}}", way(gate.MutatePath), "{{VALIDATE}}", way(gate.ValidatePath)).WriteString(w, text)
+	if o.Replicas < 0 || o.Replicas > MaxReplicas {
+		return slip.New(fmt.Sprintf("--replicas is a number from 0 to %d", MaxReplicas), "")
+	}
+	if o.Valid < time.Hour { // less would be made anew each time
+		return slip.New("--valid is a time from 1h", "")
+	}
+	_, err := o.Host()
 	return err
 }
 
-func encoded(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+// Host is the name that the certificate has to have.
+func (o *Options) Host() (string, error) {
+	if o.URL == "" {
+		return Name + "." + o.Namespace + ".svc", nil
+	}
+	u, err := url.Parse(o.URL)
+	if err != nil || !urls.MatchString(o.URL) || u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", slip.New(fmt.Sprintf("--url takes https://HOST:PORT, not %q", o.URL), "")
+	}
+	return u.Hostname(), nil
+}
+
+// Write writes all of it.
+func Write(w io.Writer, o Options) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	host, err := o.Host()
+	if err != nil {
+		return err
+	}
+	way := func(path string) string {
+		if o.URL != "" {
+			return "url: " + quoted(o.URL+path)
+		}
+		return fmt.Sprintf("service: {namespace: %q, name: %s, path: %s}", o.Namespace, Name, path)
+	}
+	c := o.Keep
+	if c == nil {
+		if c, err = NewCertificate(host, o.Valid); err != nil {
+			return err
+		}
+	}
+	text := strings.Join([]string{CRD, Roles, Controller, Hooks}, "---\n")
+	_, err = strings.NewReplacer("{{NAMESPACE}}", o.Namespace, "{{AGENTS}}", o.Agents, "{{IMAGE}}", o.Image,
+		"{{REPLICAS}}", strconv.Itoa(o.Replicas), "{{CA}}", encoded(c.CA), "{{CERT}}", encoded(c.Cert),
+		"{{KEY}}", encoded(c.Key), "{{HOST}}", host, "{{RENEW}}", c.renew(), "{{DIGEST}}", c.digest(),
+		"{{EXPORTS}}", words(o.Exports.Words()),
+		"{{MUTATE}}", way(MutatePath), "{{VALIDATE}}", way(ValidatePath)).WriteString(w, text)
+	return err
+}
 
 // words go on a list of YAML.
 func words(list []string) string {
@@ -113,43 +142,4 @@ func words(list []string) string {
 func quoted(s string) string {
 	b, _ := json.Marshal(s) // a string always can be
 	return string(b)
-}
-
-// certificate makes a server's certificate, and the one of an authority that has made this one and no other: its key
-// is not kept.
-func certificate(host string, valid time.Duration) (ca, cert, key []byte, err error) {
-	make := func(t, by *x509.Certificate, pub *ecdsa.PublicKey, with *ecdsa.PrivateKey) ([]byte, error) {
-		serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-		if err != nil {
-			return nil, err
-		}
-		t.SerialNumber, t.NotBefore, t.NotAfter = serial, time.Now().Add(-time.Hour), time.Now().Add(valid)
-		der, err := x509.CreateCertificate(rand.Reader, t, by, pub, with)
-		return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), err
-	}
-	above, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	authority := &x509.Certificate{Subject: pkix.Name{CommonName: "gostap-fleet webhooks"}, IsCA: true,
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	if ca, err = make(authority, authority, &above.PublicKey, above); err != nil {
-		return nil, nil, nil, err
-	}
-	server := &x509.Certificate{Subject: pkix.Name{CommonName: "gostap-fleet"}, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true}
-	if ip := net.ParseIP(host); ip != nil {
-		server.IPAddresses = []net.IP{ip}
-	} else {
-		server.DNSNames = []string{host}
-	}
-	if cert, err = make(server, authority, &own.PublicKey, above); err != nil {
-		return nil, nil, nil, err
-	}
-	der, err := x509.MarshalECPrivateKey(own)
-	return ca, cert, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -64,7 +65,7 @@ func fields(t *testing.T, at string, s *apiextensionsv1.JSONSchemaProps, typ ref
 
 func TestDefinition(t *testing.T) {
 	var d apiextensionsv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict([]byte(crd), &d); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(CRD), &d); err != nil {
 		t.Fatal(err)
 	}
 	v := d.Spec.Versions[0]
@@ -152,15 +153,81 @@ func TestWrite(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, o := range []Options{
-		{Namespace: "a b", Agents: "x", Image: "i"}, {Namespace: "a", Agents: "", Image: "i"},
-		{Namespace: "a", Agents: "b", Image: "i\"\nx: y"}, {Namespace: "a", Agents: "b", Image: "i", Replicas: -1},
-		{Namespace: "a", Agents: "b", Image: "i", URL: "http://h"},
-		{Namespace: "a", Agents: "b", Image: "i", URL: "https://h/path"},
+	good := Options{Namespace: "a", Agents: "b", Image: "i", Valid: time.Hour}
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
+	for what, change := range map[string]func(o *Options){
+		"namespace": func(o *Options) { o.Namespace = "a b" }, "agents": func(o *Options) { o.Agents = "" },
+		"image": func(o *Options) { o.Image = "i\"\nx: y" }, "replicas": func(o *Options) { o.Replicas = -1 },
+		"replicas too": func(o *Options) { o.Replicas = 101 }, "http": func(o *Options) { o.URL = "http://h" },
+		"path": func(o *Options) { o.URL = "https://h/path" }, "valid": func(o *Options) { o.Valid = 0 },
 	} {
 		var out bytes.Buffer
+		o := good
+		change(&o)
 		if err := Write(&out, o); err == nil || out.Len() > 0 {
-			t.Errorf("%+v: %v", o, err)
+			t.Errorf("%s: %v", what, err)
 		}
 	}
+}
+
+// TestKept: a certificate is kept as long as it is good for its name, and another one begins the pods anew.
+func TestKept(t *testing.T) {
+	const host, valid = "gostap-fleet.fleet.svc", 300 * time.Hour
+	c, err := NewCertificate(host, valid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := NewCertificate(host, valid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for what, x := range map[string]struct {
+		c    Certificate
+		host string
+		at   time.Time
+		want bool
+	}{
+		"new":             {*c, host, now, true},
+		"before a third":  {*c, host, now.Add(valid*2/3 - 2*time.Hour), true},
+		"after a third":   {*c, host, now.Add(valid*2/3 + 2*time.Hour), false},
+		"old":             {*c, host, now.Add(valid + time.Hour), false},
+		"not yet":         {*c, host, now.Add(-2 * time.Hour), false},
+		"another name":    {*c, "gostap-fleet.other.svc", now, false},
+		"another's key":   {Certificate{c.CA, c.Cert, other.Key}, host, now, false},
+		"another's maker": {Certificate{other.CA, c.Cert, c.Key}, host, now, false},
+		"no maker":        {Certificate{nil, c.Cert, c.Key}, host, now, false},
+		"nothing":         {Certificate{}, host, now, false},
+		"no PEM":          {Certificate{[]byte("a"), []byte("b"), []byte("c")}, host, now, false},
+	} {
+		if got := x.c.Good(x.host, x.at); got != x.want {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+	o := Options{Namespace: "fleet", Agents: "agents", Image: "i", Valid: valid, Keep: c}
+	write := func() string {
+		var out strings.Builder
+		if err := Write(&out, o); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	first := write()
+	if write() != first {
+		t.Error("the same certificate gives other objects")
+	}
+	if at := now.Add(-time.Hour).Add((valid + time.Hour) * 2 / 3); !strings.Contains(first,
+		`gostap.dev/renew: "`+at.UTC().Format("2006-01-02T15:")) {
+		t.Errorf("not made anew at %v:\n%s", at, first)
+	}
+	digest := regexp.MustCompile(`gostap.dev/certificate: "(\w{64})"`)
+	o.Keep = other
+	if a, b := digest.FindStringSubmatch(first), digest.FindStringSubmatch(write()); a == nil || b == nil ||
+		a[1] == b[1] {
+		t.Errorf("%v, %v", a, b)
+	}
+	o.Keep = &Certificate{} // what nobody asks for
+	write()
 }

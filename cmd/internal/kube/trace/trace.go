@@ -171,7 +171,7 @@ func failure(err error, said string) error {
 	if strings.Contains(text, "the server doesn't have a resource type") ||
 		strings.Contains(text, "no matches for kind") {
 		return slip.New("kube: the cluster knows no Traces",
-			"gostap-fleet manifests --image IMAGE | kubectl apply -f - makes them known")
+			"gostap fleet install --image IMAGE makes them known: docs/fleet.md")
 	}
 	if strings.Contains(text, "failed calling webhook") {
 		return slip.New("kubectl: "+text, "gostap-fleet does not answer, so that no Trace can be made: "+

@@ -60,7 +60,7 @@ func TestFailure(t *testing.T) {
 			"error: there is no tool \"x\"\n  hint: did you mean y?\n",
 			"there is no tool \"x\"\n  hint: did you mean y?", ""},
 		{"error: the server doesn't have a resource type \"traces\"\n", "kube: the cluster knows no Traces",
-			"gostap-fleet manifests"},
+			"gostap fleet install"},
 		{`Error from server (InternalError): Internal error occurred: failed calling webhook "name.gostap.dev": ` +
 			"failed to call webhook: Post \"https://x\": context deadline exceeded\n", "context deadline exceeded",
 			"gostap-fleet does not answer"},
