@@ -2,7 +2,8 @@
 GO      ?= go
 BIN     := bin/gostap
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -X github.com/gostap/gostap/cmd/internal/cli.Version=$(VERSION)
+LDFLAGS := -X github.com/gostap/gostap/cmd/internal/cli.Version=$(VERSION) \
+	-X github.com/gostap/gostap/cmd/internal/fleet/chart.Version=$(VERSION)
 
 # What the tests run beside Go: C compiler, object tools, the peer for comparisons, npm for
 # regenerating the parser, and qemu with a busybox for kernels other than this one.

@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
+	"github.com/gostap/gostap/cmd/internal/fleet/chart"
 	"github.com/gostap/gostap/cmd/internal/fleet/command"
 	"github.com/gostap/gostap/cmd/internal/fleet/controller"
 	"github.com/gostap/gostap/cmd/internal/fleet/gate"
@@ -46,6 +47,7 @@ const usage = `gostap-fleet - traces pods for those who ask by a resource of Kub
 usage: gostap-fleet install [options]      applies the agents and the controller, and waits until they run
        gostap-fleet uninstall [options]    deletes them
        gostap-fleet manifests [options]    the controller as YAML, for kubectl apply -f -
+       gostap-fleet chart DIR              the agents and the controller as a chart for Helm
        gostap-fleet run [options]          the controller and its webhooks
 
   -n, --namespace NS   the namespace of the controller, gostap if not said
@@ -117,6 +119,13 @@ func do(args []string, out io.Writer) error {
 			i.o.Namespace, i.o.Agents = *namespace, *agents
 			return i.run()
 		}
+	case "chart":
+		then = func() error {
+			if fs.NArg() != 1 {
+				return slip.New("gostap-fleet chart takes a folder for the chart", "")
+			}
+			return chart.Write(fs.Arg(0))
+		}
 	case "run":
 		r := runner{}
 		fs.Var(&r.exports, "export", "")
@@ -130,7 +139,7 @@ func do(args []string, out io.Writer) error {
 			return r.run()
 		}
 	default:
-		hint := slip.Meant(args[0], []string{"install", "uninstall", "manifests", "run", "help"})
+		hint := slip.Meant(args[0], []string{"install", "uninstall", "manifests", "chart", "run", "help"})
 		return slip.New(fmt.Sprintf("there is no %q", args[0]), hint)
 	}
 	if err := fs.Parse(args[1:]); err != nil {
@@ -140,7 +149,7 @@ func do(args []string, out io.Writer) error {
 	case *help:
 		_, err := io.WriteString(out, usage)
 		return err
-	case fs.NArg() > 0:
+	case fs.NArg() > 0 && args[0] != "chart":
 		return slip.New(fmt.Sprintf("gostap-fleet %s takes no %q", args[0], fs.Arg(0)), "")
 	}
 	return then()

@@ -1,5 +1,6 @@
 // Command packaging makes what is released of a built gostap: packages for Debian and Fedora, a tar ball, an image for
-// containers, with the licences of all that is linked, a list of it (SBOM) and digests. make packages runs it.
+// containers, with the licences of all that is linked, a list of it (SBOM) and digests; a chart for Helm. make packages
+// runs it.
 //
 // In: the command, its manual pages and completions, SOURCE_DATE_EPOCH. Out: files, which are the same bytes whenever
 // and wherever they are made of the same commit by the same release of Go.
@@ -110,6 +111,13 @@ func (r *release) make(nfpm []string) error {
 		return err
 	}
 	if err := write(filepath.Join(r.out, name+".oci.tar"), image, 0o644, r.at); err != nil {
+		return err
+	}
+	title, packed, err := chartArchive(r.described, r.at)
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(r.out, title), packed, 0o644, r.at); err != nil {
 		return err
 	}
 	for _, kind := range []string{"deb", "rpm"} {

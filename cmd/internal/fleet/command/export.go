@@ -14,8 +14,10 @@ import (
 // others, since the controller may reach what its users may not.
 type Exports map[string]string
 
-// exportName is a name of one, as specs have it.
-var exportName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+// ExportPattern is what a name of one is like, as specs have it.
+const ExportPattern = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
+
+var exportName = regexp.MustCompile(ExportPattern)
 
 // Set adds one: NAME=DESTINATION.
 func (e *Exports) Set(word string) error {

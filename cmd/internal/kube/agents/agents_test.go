@@ -16,8 +16,8 @@ func TestImage(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "Gostap", "gostap:", "gostap:-1", "gostap:a b", "a//b", "/gostap", "gostap/",
-		"a..b", "https://images.example/gostap", "gostap@sha256:12", "gostap@", "gostap:1:2", "gostap\n", "gostap\"", "-gostap",
-		"gostap:1\nx: y", "{{IMAGE}}", "$(X)", "gostäp", "gostap:" + strings.Repeat("a", 129),
+		"a..b", "https://images.example/gostap", "gostap@sha256:12", "gostap@", "gostap:1:2", "gostap\n", "gostap\"",
+		"-gostap", "gostap:1\nx: y", "{{IMAGE}}", "$(X)", "gostäp", "gostap:" + strings.Repeat("a", 129),
 		strings.Repeat("a", 1024)} {
 		if err := Image(bad); err == nil {
 			t.Errorf("%q was taken", bad)
