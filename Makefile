@@ -102,9 +102,11 @@ completions: build
 # What is released, in bin/packages: equal bytes for equal commits. Needs no root; docs/packages.md. nfpm is the last
 # release whose modules all come from the module proxy.
 NFPM := $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0
+# Where the files will be: RELEASES is written into the manifest for Krew.
+RELEASES ?= https://releases.example/gostap
 packages: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
 packages: build man completions
-	$(GO) run ./cmd/internal/packaging -version '$(VERSION)' -nfpm '$(NFPM)'
+	$(GO) run ./cmd/internal/packaging -version '$(VERSION)' -nfpm '$(NFPM)' -url '$(RELEASES)'
 	@ls -l bin/packages
 
 install: build man completions

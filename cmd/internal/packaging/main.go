@@ -1,6 +1,6 @@
 // Command packaging makes what is released of a built gostap: packages for Debian and Fedora, a tar ball, an image for
-// containers, with the licences of all that is linked, a list of it (SBOM) and digests; a chart for Helm. make packages
-// runs it.
+// containers, with the licences of all that is linked, a list of it (SBOM) and digests; a chart for Helm, a manifest
+// for Krew. make packages runs it.
 //
 // In: the command, its manual pages and completions, SOURCE_DATE_EPOCH. Out: files, which are the same bytes whenever
 // and wherever they are made of the same commit by the same release of Go.
@@ -31,6 +31,7 @@ func main() {
 	flag.StringVar(&r.made, "made", "bin", "where man/*, completion.bash, .zsh and .fish are")
 	flag.StringVar(&r.out, "out", "bin/packages", "where packages go; what is there is removed")
 	flag.StringVar(&r.described, "version", "", "what git describe says")
+	flag.StringVar(&r.url, "url", "https://releases.example/gostap", "where archives will be, for the manifest of Krew")
 	nfpm := flag.String("nfpm", "", "the words of the command that runs nfpm")
 	flag.Parse()
 	if err := r.make(strings.Fields(*nfpm)); err != nil {
@@ -43,6 +44,7 @@ func main() {
 type release struct {
 	binary, export string
 	made, out      string
+	url            string // below which files will be
 	described      string // the version as git describe has it
 	version        string // as packages have it
 	at             time.Time
@@ -118,6 +120,13 @@ func (r *release) make(nfpm []string) error {
 		return err
 	}
 	if err := write(filepath.Join(r.out, title), packed, 0o644, r.at); err != nil {
+		return err
+	}
+	plugin, err := krewManifest(r.described, r.url, []archive{{machine, name + ".tar.gz", ball}})
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(r.out, "gostap.krew.yaml"), plugin, 0o644, r.at); err != nil {
 		return err
 	}
 	for _, kind := range []string{"deb", "rpm"} {
