@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gostap/gostap/cmd/internal/slip"
+)
+
+// TestDo: what a command line asks for, and what is said of one that cannot be, before a cluster is asked.
+func TestDo(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	dir := filepath.Join(t.TempDir(), "chart")
+	for _, c := range []struct {
+		line, out, err, hint string
+	}{
+		{"", "usage: gostap-fleet install", "", ""},
+		{"install --help", "usage: gostap-fleet install", "", ""},
+		{"instal", "", `there is no "instal"`, "did you mean install"},
+		{"install --image A", "", `"A" is no name of an image`, "images.example/gostap:1.0"},
+		{"install --agent-image A", "", `"A" is no name of an image`, ""},
+		{"install -n A", "", `"A" is no name of a namespace`, ""},
+		{"install --valid 1m", "", "--valid is a time from 1h", ""},
+		{"install --wait=-1s", "", "--wait is a time from 0s", ""},
+		{"install --url https://h", "", "unknown flag: --url", "--help"},
+		{"install x", "", `gostap-fleet install takes no "x"`, ""},
+		{"install", "", "no cluster is known", "KUBECONFIG=FILE"},
+		{"uninstall --dry-run", "", "no cluster is known", "KUBECONFIG=FILE"},
+		{"uninstall --image x", "", "unknown flag: --image", "--help"},
+		{"manifests --image images.example/a:1 -n fleet", `image: "images.example/a:1"`, "", ""},
+		{"manifests --image images.example/a:1 --valid 5m", "", "--valid is", ""},
+		{"chart", "", "gostap-fleet chart takes a folder", ""},
+		{"chart a b", "", "gostap-fleet chart takes a folder", ""},
+		{"chart " + dir, "", "", ""},
+		{"chart " + dir, "", dir + " is not empty", "a new folder"},
+	} {
+		var out strings.Builder
+		err := do(strings.Fields(c.line), &out)
+		text, hint := "", ""
+		if err != nil {
+			text = err.Error()
+		}
+		if e, ok := errors.AsType[*slip.Error](err); ok {
+			hint = e.Hint
+		}
+		if !strings.Contains(out.String(), c.out) || (text == "") != (c.err == "") || !strings.Contains(text, c.err) ||
+			!strings.Contains(hint, c.hint) {
+			t.Errorf("%q: %.300s, %s, hint %s", c.line, out.String(), text, hint)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "Chart.yaml")); err != nil {
+		t.Error(err)
+	}
+}
