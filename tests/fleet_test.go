@@ -173,7 +173,8 @@ func TestFleet(t *testing.T) {
 			{"scripts", space, "r6", "script: \"probe begin { prinln(1) }\"",
 				"<input>:1:15: error: no function is named prinln\n  probe begin { prinln(1) }\n" +
 					"                ^~~~~~"},
-			{"", space, "r7", "tool: cpudist", "error: ktime_get_ns() asks the machine where it runs"},
+			{"", space, "r7", `script: "global n probe syscall.read { n++ } probe end { println(cpu(), n) }"`,
+				"error: cpu() asks the machine where it runs"},
 			{"", space, "r8", "tool: errsnuop", "did you mean errsnoop?"},
 		} {
 			out, err := c.trace(x.user, x.space, x.name, x.spec)

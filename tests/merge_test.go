@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gostap/gostap/tapsets/tools"
 	"github.com/gostap/gostap/tests/patience"
 )
 
@@ -65,6 +66,44 @@ probe end {
 		!strings.HasPrefix(out, "begins\n") || !regexp.MustCompile(`busyc 0: \d+\nbusyc 1: \d+\nbusyc 2: \d+\n`).
 		MatchString(out) {
 		t.Errorf("want %s:\n%s", want, out)
+	}
+}
+
+// TestMergeWords: what each machine has counted is put into words that mean the same everywhere by end probes that only
+// add, before those run that are about all: in this case twice the calls, by what a process is called.
+func TestMergeWords(t *testing.T) {
+	needRoot(t)
+	prog := bin(t, "busyc")
+	script := `global by, seen, words, least, told
+probe process("` + prog + `").function("step") { by[$n % 3]++ seen = pid() }
+probe end(-2) { foreach (k in by) words[sprintf("%d of %d", k, cpu() >= 0)] += by[k] }
+probe end(-1) { least <<< seen > 0 }
+probe timer.ms(50) { if (!told++) println("ready") }
+probe end { foreach (w+ in words) println(w, ": ", words[w]) printf("%d machines, %d\n", @count(least), @sum(least)) }`
+	s := begin(t, "-v", "--merge", "--remote", "direct", "--remote", "direct", "-e", script)
+	s.line("ready")
+	step(t, prog, "3000")
+	s.signal(syscall.SIGINT)
+	want := "ready\n0 of 1: 2100\n1 of 1: 2100\n2 of 1: 2100\n2 machines, 2\n"
+	if status := s.end(); status != 0 || s.stdout() != want {
+		t.Errorf("status %d\n%s%s", status, s.stdout(), s.stderr())
+	}
+}
+
+// TestMergeTools: each tool about the kernel has one answer of all machines.
+func TestMergeTools(t *testing.T) {
+	gostap := bin(t, "gostap")
+	for _, name := range tools.Names() {
+		tool := tools.Find(name)
+		if strings.HasPrefix(name, "go-") || slices.ContainsFunc(tool.Options, func(o tools.Option) bool {
+			return o.Required
+		}) {
+			continue
+		}
+		cmd := exec.Command(gostap, "-w", "-p3", "--merge", "--remote=kube://any/one", name)
+		if out, err := cmd.CombinedOutput(); err != nil && strings.Contains(string(out), "machine") {
+			t.Errorf("%s: %s", name, out)
+		}
 	}
 }
 

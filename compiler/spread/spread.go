@@ -4,9 +4,10 @@
 // In: an ir.Program. Out: the two programs, and which globals are of all machines; or a message at the place of the
 // script that asks for both at once.
 //
-// A global is of all machines if handlers that are hit only add to it (++, +=, <<<): sums of sums are sums. Begin, end,
-// error and timer probes and those of the script's files that use such globals, or none, run once. Every other global
-// is of each machine, and so are the handlers that use it.
+// A global is of all machines if handlers of a machine only add to it (++, +=, <<<): sums of sums are sums. Handlers of
+// a machine are those that are hit, and those of begin, end, error and timer probes and of the script's files that use
+// what is of each machine, or ask it, and read nothing that is of all. The others run once. Every other global is of
+// each machine.
 package spread
 
 import (
@@ -14,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
@@ -48,6 +50,8 @@ type spreader struct {
 	of  []owner
 	why []reason
 	at  []owner // of probes
+	// soft are those of all that could be of each: no handler that is hit adds to them.
+	soft []bool
 	// changed are the globals that handlers change: the others are the same everywhere.
 	changed []bool
 	// local is, for probes that could run once, the first thing in them that is of one machine.
@@ -69,12 +73,13 @@ type use struct {
 // Divide divides p.
 func Divide(p *ir.Program) (*Parts, diag.List) {
 	s := &spreader{p: p, of: make([]owner, len(p.Globals)), why: make([]reason, len(p.Globals)),
-		at: make([]owner, len(p.Probes)), changed: make([]bool, len(p.Globals))}
+		at: make([]owner, len(p.Probes)), changed: make([]bool, len(p.Globals)), soft: make([]bool, len(p.Globals))}
 	for _, pr := range p.Probes {
 		s.use = append(s.use, s.uses(pr))
 		s.local = append(s.local, s.localTo(pr))
 	}
 	s.hit()
+	s.translate()
 	s.settle()
 	s.judge()
 	if !slices.Contains(s.at, each) {
@@ -193,8 +198,51 @@ func (s *spreader) local1(g int, why reason) {
 	}
 }
 
+// translate finds end probes that only put what a machine has counted into other words, by asking it: into other
+// globals, which they add to. They run on each machine, with what they read, if nobody reads that but them.
+func (s *spreader) translate() {
+	for i, pr := range s.p.Probes {
+		if s.at[i] == each || s.local[i].text == "" || !last(pr) || !s.onlyAdds(pr) {
+			continue
+		}
+		alone, adds := true, false
+		for g, u := range s.use[i] {
+			adds = adds || !u.other
+			for j := range s.p.Probes {
+				v := s.use[j][g]
+				alone = alone && (j == i || !u.other || s.of[g] != all || v == nil || !v.other ||
+					s.local[j].text != "" && last(s.p.Probes[j]) && s.onlyAdds(s.p.Probes[j]))
+			}
+		}
+		if !alone || !adds {
+			continue
+		}
+		for g, u := range s.use[i] {
+			if s.of[g] == all && u.other {
+				s.local1(g, reason{u.in.Pos, u.in.Via, pr, fmt.Sprintf("is put into other words by %s", pr.Name)})
+			}
+		}
+	}
+}
+
+// onlyAdds reports whether all that a handler does is adding to globals.
+func (s *spreader) onlyAdds(pr *ir.Probe) bool {
+	ok := true
+	s.each(pr, func(_ *ir.Func, in *ir.Instr) {
+		switch in.Op {
+		case ir.OpPrint, ir.OpPrintHist, ir.OpReply, ir.OpStore, ir.OpSetReg, ir.OpEmbed, ir.OpGSet, ir.OpMSet,
+			ir.OpMDel, ir.OpMClear:
+			ok = false
+		case ir.OpIntr:
+			f := in.Builtin()
+			ok = ok && f != nil && f.Does >= intrinsic.Asks
+		}
+	})
+	return ok
+}
+
 // settle finds who runs the other handlers: one that uses something of each machine runs on each, and with it goes what
-// else it uses, as far as that is not of all.
+// else it uses, as far as that is not of all; what it only adds to can be.
 func (s *spreader) settle() {
 	for changed := true; changed; {
 		changed = false
@@ -204,7 +252,7 @@ func (s *spreader) settle() {
 			}
 			where := all
 			why := s.local[i]
-			if why.text != "" && !s.usesShared(i) {
+			if why.text != "" && !s.readsShared(i) {
 				where = each
 			}
 			for g, u := range s.use[i] {
@@ -213,20 +261,40 @@ func (s *spreader) settle() {
 						fmt.Sprintf("is used by %s, which runs on each machine", pr.Name)}
 				}
 			}
-			if where != each || s.usesShared(i) {
+			if where != each || s.readsShared(i) && !s.harden(i, why) {
 				continue
 			}
 			s.at[i], changed = each, true
-			for g := range s.use[i] {
-				s.local1(g, why)
+			for g, u := range s.use[i] {
+				if gl := s.p.Globals[g]; u.other || gl.Internal || gl.Wrap || gl.Float {
+					s.local1(g, why)
+				} else if s.of[g] == nobody {
+					s.of[g], s.soft[g] = all, true
+				}
 			}
 		}
 	}
 }
 
-func (s *spreader) usesShared(i int) bool {
-	for g := range s.use[i] {
-		if s.of[g] == all {
+// harden has what a handler reads of all machines be of each, if all of that could be either.
+func (s *spreader) harden(i int, why reason) bool {
+	for g, u := range s.use[i] {
+		if s.of[g] == all && u.other && !s.soft[g] {
+			return false
+		}
+	}
+	for g, u := range s.use[i] {
+		if s.of[g] == all && u.other {
+			s.local1(g, why)
+		}
+	}
+	return true
+}
+
+// readsShared reports whether a handler does more than add to globals that are of all machines.
+func (s *spreader) readsShared(i int) bool {
+	for g, u := range s.use[i] {
+		if s.of[g] == all && u.other {
 			return true
 		}
 	}
@@ -261,7 +329,8 @@ func (s *spreader) judge() {
 		if why := s.local[i]; why.text != "" {
 			at, inner := s.p.Blame(pr, why.pos, why.via)
 			s.ds.Errorf(diag.Build, Code, source.At(at), "%s, and this %s probe is about all of them", why.text,
-				pr.Name).Within(inner).Hintf("let the probes that are hit put it into what they count")
+				pr.Name).Within(inner).Hintf("let probes that are hit put it into what they count, or an end probe " +
+				"that only adds: probe end(-1)")
 		}
 	}
 	s.extremes()

@@ -46,6 +46,15 @@ func TestDivide(t *testing.T) {
 		{"asks it about all", hit + "b0:\n  gadd @n, 1\n  end\n}\n" +
 			end + "  long r0, r1\nb0:\n  r0 = intr cpu()\n  r1 = gget @n\n  end\n}\n",
 			"cpu() asks the machine where it runs, and this end probe is about all of them"},
+		{"asks it and adds", hit + "b0:\n  gadd @n, 1\n  end\n}\n" +
+			end + "  long r0\nb0:\n  r0 = intr cpu()\n  gadd @n, r0\n  gadd @x, r0\n  end\n}\n" +
+			end + "  long r0\nb0:\n  r0 = gget @n\n  r0 = gget @x\n  end\n}\n", "hit end; end; n x"},
+		{"of each, added up at the end", hit + "  long r0\nb0:\n  gset @t, 1\n  sadd @s, 1\n  end\n}\n" +
+			end + "  long r0\nb0:\n  r0 = gget @t\n  sadd @s, r0\n  madd @k[r0], 1\n  end\n}\n" +
+			end + "  long r0\nb0:\n  r0 = sget.count @s\n  mclear @k\n  end\n}\n", "hit end; end; s k"},
+		{"added up at the end, and read there", hit + "b0:\n  gset @t, 1\n  end\n}\n" +
+			end + "  long r0\nb0:\n  r0 = gget @t\n  gadd @x, r0\n  end\n}\n" +
+			end + "  long r0, r1\nb0:\n  r0 = gget @x\n  r1 = gget @t\n  end\n}\n", "hit end end; ; "},
 		{"stacks", hit + "  long r0, r1\nb0:\n  r0 = intr ustack_kept()\n  r1 = mov r0\n  madd @k[r1], 1\n  end\n}\n" +
 			end + "b0:\n  mclear @k\n  end\n}\n", "hit; end; k"},
 		{"the least, emptied at the end", hit + "b0:\n  sadd @s, 3\n  end\n}\n" +

@@ -48,6 +48,7 @@ func TestCheck(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", gostap, "../../../gostap").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	const undivided = "global n probe syscall.read { n++ } probe end { println(cpu(), n) }"
 	c := NewChecker(gostap, time.Minute)
 	c.Exports = Exports{"otel": "otlp://h:1", "store": "remote-write+http://h:1"}
 	for _, k := range []struct {
@@ -59,9 +60,9 @@ func TestCheck(t *testing.T) {
 		{name: "nothing on a node", spec: api.Spec{Script: "global n probe timer.ms(5) { n++ }"},
 			refused: "no probe is hit on a machine"},
 		{name: "nothing on a node, separate", spec: api.Spec{Script: "probe end { println(1) }", Separate: true}},
-		{name: "not divided", spec: api.Spec{Tool: "cpudist"},
-			refused: "error: ktime_get_ns() asks the machine where it runs"},
-		{name: "not divided, separate", spec: api.Spec{Tool: "cpudist", Separate: true}},
+		{name: "not divided", spec: api.Spec{Script: undivided},
+			refused: "error: cpu() asks the machine where it runs"},
+		{name: "not divided, separate", spec: api.Spec{Separate: true, Script: undivided}},
 		{name: "tool", spec: api.Spec{Tool: "pidpersec"}},
 		{name: "delivered", spec: api.Spec{Tool: "pidpersec", Export: []string{"store", "otel", "otel"}}},
 		{name: "delivered nowhere", spec: api.Spec{Tool: "pidpersec", Export: []string{"otle"}},
