@@ -243,6 +243,9 @@ var goroutines = map[string]int{
 	"runtime/host/symbols/backlog.go":        1, // takes in reports of the kernel
 	"cmd/internal/remote/serve.go":           2, // talks to who asked
 	"cmd/internal/remote/listen.go":          2, // waits
+	"cmd/internal/remote/agent/agent.go":     1, // waits for connections
+	"cmd/internal/remote/agent/session.go":   2, // read what a session reports; pass bytes on
+	"cmd/internal/remote/mtls/door.go":       1, // meets who connects
 	"runtime/host/target/stub.go":            1, // starts and traces a process
 	"compiler/debuginfo/elffile/section.go":  1, // guarded by Section
 	"compiler/internal/family/parallel.go":   1, // guarded

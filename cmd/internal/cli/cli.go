@@ -24,6 +24,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/profile"
 	"github.com/gostap/gostap/cmd/internal/providers"
 	"github.com/gostap/gostap/cmd/internal/rcfile"
+	"github.com/gostap/gostap/cmd/internal/remote/agent"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/structs"
 	"github.com/gostap/gostap/cmd/internal/toolbox"
@@ -94,6 +95,8 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return remoteSession(args[1:], s, env)
 		case podprogram.Command: // in the pod of an agent
 			return podprogram.Serve(args[1:], s.In, s.Out)
+		case "agent":
+			return agent.Run(args[1:], agent.Streams{Out: s.Out, Err: s.Err}, env)
 		case "profile":
 			defer sweep()()
 			ctx, hangs, done := untilSignal()

@@ -161,6 +161,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVarP(&o.version, "version", "V", false, "")
 	fs.BoolVarP(&o.help, "help", "h", false, "")
 	fs.StringArrayVar(&o.remotes, "remote", nil, "")
+	fs.StringVar(&o.tls, "tls", "", "")
 	fs.BoolVar(&o.prefix, "remote-prefix", false, "")
 	fs.BoolVar(&o.here, "remote-plan", false, "")
 	fs.BoolVar(&o.merge, "merge", false, "")

@@ -71,7 +71,7 @@ type listing struct {
 
 // notEmpty are the options whose value is the name of something.
 var notEmpty = []string{"output", "module", "include", "tmpdir", "release", "kernel-btf", "kernel-map", "runtime",
-	"privilege", "dump", "command", "file", "digest"}
+	"privilege", "dump", "command", "file", "digest", "tls"}
 
 // check looks at the values of all options, whatever is to be done: listing, running a module or a script.
 func (o *options) check(fs *pflag.FlagSet, raw *values) error {
@@ -90,7 +90,7 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 		if empty {
 			return slip.New(flagName(f)+" needs "+
 				map[string]string{"command": "a command", "include": "a directory", "tmpdir": "a directory",
-					"output": "a file", "file": "a file",
+					"tls": "a directory", "output": "a file", "file": "a file",
 					"digest": "64 digits of a sha-256", "kernel-btf": "a file", "kernel-map": "a file",
 					"runtime": "bpf, kernel or host", "privilege": "stapusr, stapsys or stapdev", "module": "a name",
 					"release": "a release or directory", "dump": "a pass"}[name], "")

@@ -10,7 +10,8 @@ import (
 )
 
 // ownCommands are the words that the command takes for itself, and that have a --help.
-var ownCommands = []string{"completion", "dtrace", "fleet", "help", "info", "inject", "kube", "patch", "profile",
+var ownCommands = []string{"agent", "completion", "dtrace", "fleet", "help", "info", "inject", "kube", "patch",
+	"profile",
 	"tools", "tplist", "types"}
 
 // manualConfig is what "gostap help" has beside the documents.
@@ -49,6 +50,7 @@ usage: gostap [options] FILE [ARGS]          run a script
        gostap types [NAME]                   how structures lie in memory (gostap types --help)
        gostap kube -l app=NAME ...           pods of Kubernetes, on all their nodes (gostap kube --help)
        gostap fleet install ...              Traces as a resource of Kubernetes (gostap fleet --help)
+       gostap agent [--listen [HOST]:PORT]   waits there for sessions by --remote tls:// (gostap agent --help)
        gostap dtrace -h|-G|-T -s FILE.d      static marks for C and C++ (gostap dtrace --help)
        gostap tplist -l FILE, info probes FILE   static marks of a program (gostap tplist --help)
        gostap completion bash|fish|zsh       what makes the shell complete such lines (gostap completion --help)
@@ -85,8 +87,9 @@ on what:
                           of times
       --pod UID           only threads of this pod of Kubernetes; one that is not here has no hits; any number of times
   -T, --timeout SECS      stop after so many seconds
-      --remote HOST       run there: ssh://[USER@]HOST[:PORT], [USER@]HOST or unix:PATH; any number of times,
-                          lines have the host's name then (--remote-prefix: also with one host)
+      --remote HOST       run there: ssh://[USER@]HOST[:PORT], [USER@]HOST, tls://HOST[:PORT] or unix:PATH; any
+                          number of times, lines have the host's name then (--remote-prefix: also with one host)
+      --tls DIR           the certificates for tls://, ~/.config/gostap/tls if not said (docs/remote.md)
       --merge             what the hosts of --remote count is added up, and begin, end and timer probes run once, here
       --in-order[=TIME]   their lines in the order of time, each held back so long, 1s if not said
       --remote-plan       translate here, with the debug information of this machine, and run the plan there

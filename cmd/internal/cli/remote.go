@@ -24,6 +24,7 @@ type remoteFlags struct {
 	remotes []string      // --remote
 	hosts   []remote.Host // what they name
 	prefix  bool          // --remote-prefix
+	tls     string        // --tls: the certificates for hosts of tls://
 	here    bool          // --remote-plan: translate on this machine
 	merge   bool          // --merge: one answer
 	inOrder time.Duration // --in-order: how long lines are held back, 0 if they are not
@@ -56,7 +57,7 @@ func (o *options) checkRemote(fs *pflag.FlagSet) error {
 		if o.here {
 			return slip.New("--remote-plan translates for the machines of --remote, and there is none", "")
 		}
-		return nil
+		return remote.UseKeys(nil, o.tls, nil)
 	}
 	for _, s := range o.remotes {
 		h, err := remote.ParseHost(s)
@@ -83,7 +84,7 @@ func sentArgs(args []string, format string, planned bool) ([]string, error) {
 	var out []string
 	err := fs.ParseAll(colours(args), func(f *pflag.Flag, value string) error {
 		switch f.Name {
-		case "remote", "remote-prefix", "remote-plan", "merge", "in-order", "output", "rotate", "color", "format",
+		case "remote", "remote-prefix", "remote-plan", "merge", "in-order", "tls", "output", "rotate", "color", "format",
 			"export", "http":
 		default:
 			if planned && !slices.Contains(withModule, f.Name) && !slices.Contains(withPlan, f.Name) &&
@@ -108,7 +109,10 @@ func sentArgs(args []string, format string, planned bool) ([]string, error) {
 
 // runRemote has the command run on the hosts of --remote.
 func (c *command) runRemote() (status int, err error) {
-	r := remote.Request{Color: useColor(c.options, c.Err, c.env)}
+	if err := remote.UseKeys(c.hosts, c.tls, c.env); err != nil {
+		return 0, err
+	}
+	r := remote.Request{Color: useColor(c.options, c.Err, c.env), Name: cmp.Or(c.plan, c.file)}
 	args := c.argv
 	if c.tool != nil {
 		args = c.tool.args

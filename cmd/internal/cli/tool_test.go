@@ -151,7 +151,7 @@ probe @at { }
 		{`trial -p1 where --where '/bin/a"b'`, `process("/bin/a\"b").begin`},
 		{"trial", "TEXT is missing: the first"},
 		{"trial one two three", `"three" is one argument too many`},
-		{"trial one --tims 3", "did you mean --times?"},
+		{"trial one --timms 3", "did you mean --times?"},
 		{"trial one --times x", `--times takes a number, not "x"`},
 		{"trial one --min 5parsec", "--min takes a time such as"},
 		{"trial one --min -1", "--min takes a time such as"},

@@ -97,6 +97,13 @@ func dial(ctx context.Context, h Host, note func(string)) (*link, error) {
 		}
 		return &link{newConn(c, c), func() { c.Close() }, func() error { return nil }}, nil
 	}
+	if h.TLS {
+		c, err := h.Keys.Dial(ctx, h.Address, h.Port)
+		if err != nil {
+			return nil, err
+		}
+		return &link{newConn(c, c), func() { c.Close() }, func() error { return nil }}, nil
+	}
 	exe, err := ourselves()
 	if err != nil {
 		return nil, fmt.Errorf("reading gostap itself: %w", err)
@@ -231,8 +238,11 @@ func command(ctx context.Context, cmd *exec.Cmd, greet func(*bufio.Reader, io.Wr
 	return &link{c, func() { in.Close(); kill() }, wait}, nil
 }
 
-// isOurs tells an error with words of ours from one of a pipe.
+// isOurs tells an error with words of ours from one of a pipe or a connection.
 func isOurs(err error) bool {
+	if op := (*net.OpError)(nil); errors.As(err, &op) {
+		return false
+	}
 	return !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.EPIPE) &&
 		!errors.Is(err, os.ErrClosed)
 }

@@ -6,16 +6,19 @@
 // The other machine needs nothing but a shell: gostap copies its own executable there, into a directory of the user's,
 // and starts it as "gostap remote-session". The script is translated there, with that machine's kernel, programs and
 // debug information, so the answer is what the same command gives when it is typed there. Nothing listens unless
-// somebody starts "gostap remote-session --listen PATH".
+// somebody starts "gostap remote-session --listen PATH", or an agent (package agent), which is met by TLS.
 package remote
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/gostap/gostap/cmd/internal/remote/mtls"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
@@ -34,16 +37,20 @@ type Host struct {
 	// Pod is that of kube://NAMESPACE/POD[/CONTAINER], in which gostap is. Behind ?pods= are the UIDs of those that are
 	// traced there, with commas between.
 	Namespace, Pod, Container, Pods string
+	// TLS: an agent is at Address and Port, which is met with Keys (UseKeys).
+	TLS  bool
+	Keys *mtls.Keys
 	// Follow is nil where the pods are those of the beginning.
 	Follow *Follow
 }
 
-// ParseHost reads what stands behind --remote: ssh://[USER@]HOST[:PORT], [USER@]HOST, unix:PATH,
+// ParseHost reads what stands behind --remote: ssh://[USER@]HOST[:PORT], [USER@]HOST, tls://HOST[:PORT], unix:PATH,
 // kube://NAMESPACE/POD[/CONTAINER] or direct.
 func ParseHost(s string) (Host, error) {
 	bad := func(why string) (Host, error) {
 		return Host{}, slip.New(fmt.Sprintf("--remote %s: %s", s, why),
-			"it takes ssh://[USER@]HOST[:PORT], [USER@]HOST, unix:PATH or kube://NAMESPACE/POD[/CONTAINER]")
+			"it takes ssh://[USER@]HOST[:PORT], [USER@]HOST, tls://HOST[:PORT], unix:PATH or "+
+				"kube://NAMESPACE/POD[/CONTAINER]")
 	}
 	switch path, unix := strings.CutPrefix(s, "unix:"); {
 	case s == "":
@@ -75,6 +82,23 @@ func ParseHost(s string) (Host, error) {
 		h := Host{Name: strings.TrimSuffix(strings.TrimPrefix(s, "ssh://"), "/"), URI: s, User: u.User.Username(),
 			Address: u.Hostname(), Port: u.Port()}
 		return h, h.check(bad)
+	case strings.HasPrefix(s, "tls://"):
+		u, err := url.Parse(s)
+		if err != nil {
+			return bad("it is no URL")
+		}
+		if u.User != nil {
+			return bad("a certificate says who asks, and no name of a user")
+		}
+		if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+			return bad("nothing goes behind the host and its port")
+		}
+		h := Host{Name: strings.TrimSuffix(strings.TrimPrefix(s, "tls://"), "/"), URI: s, TLS: true,
+			Address: u.Hostname(), Port: cmp.Or(u.Port(), mtls.Port)}
+		if n, err := strconv.ParseUint(h.Port, 10, 16); err != nil || n == 0 {
+			return bad("a port is a number from 1 to 65535")
+		}
+		return h, h.check(bad)
 	case strings.HasPrefix(s, "kube://"):
 		way, pods, asked := strings.Cut(strings.TrimPrefix(s, "kube://"), "?pods=")
 		w := strings.Split(way, "/")
@@ -90,7 +114,7 @@ func ParseHost(s string) (Host, error) {
 		}
 		return h, nil
 	case strings.Contains(s, "://"):
-		return bad("only ssh and kube are known as ways to a host")
+		return bad("only ssh, tls and kube are known as ways to a host")
 	}
 	h := Host{Name: s, URI: s, Address: s}
 	if user, addr, ok := strings.Cut(s, "@"); ok {
@@ -111,6 +135,27 @@ func (h Host) check(bad func(string) (Host, error)) (err error) {
 		_, err = bad("no host is named")
 	} else if strings.HasPrefix(h.Address, "-") || strings.HasPrefix(h.User, "-") {
 		_, err = bad("names of hosts and users do not begin with -")
+	}
+	return err
+}
+
+// UseKeys has the hosts of tls:// met with the certificates in dir, or where those of the user are if that is "".
+func UseKeys(hosts []Host, dir string, env []string) error {
+	if !slices.ContainsFunc(hosts, func(h Host) bool { return h.TLS }) {
+		if dir != "" {
+			return slip.New("--tls has certificates for hosts of tls://, and no --remote is one", "--remote tls://HOST")
+		}
+		return nil
+	}
+	dir, err := mtls.ClientDir(dir, env)
+	if err != nil {
+		return err
+	}
+	keys, err := mtls.Load(dir, mtls.Client)
+	for i := range hosts {
+		if hosts[i].TLS {
+			hosts[i].Keys = keys
+		}
 	}
 	return err
 }

@@ -28,6 +28,8 @@ func TestParseHost(t *testing.T) {
 		"unix:///run/g":            {Name: "/run/g", Socket: "/run/g"},
 		"direct":                   {Name: "direct", Direct: true},
 		"kube://ns/p?pods=1-a,2-b": {Name: "p", Namespace: "ns", Pod: "p", Pods: "1-a,2-b"},
+		"tls://web1":               {Name: "web1", TLS: true, Address: "web1", Port: "7478"},
+		"tls://[::1]:7/":           {Name: "[::1]:7", TLS: true, Address: "::1", Port: "7"},
 		"kube://ns/p-0":            {Name: "p-0", Namespace: "ns", Pod: "p-0"},
 		"kube://ns/p/c":            {Name: "p", Namespace: "ns", Pod: "p", Container: "c"},
 	} {
@@ -38,6 +40,8 @@ func TestParseHost(t *testing.T) {
 	}
 	for _, s := range []string{"", "ssh://", "ssh://-oProxyCommand=x", "-oProxyCommand=x", "-l@box", "ssh://-l@box",
 		"me@", "unix:", "ftp://box", "ssh://a:b@box", "ssh://box/path", "ssh://box?x", "a b", "a\nb",
+		"tls://", "tls://me@box", "tls://box:0", "tls://box:70000", "tls://box/x", "tls://:7", "tls://box?x",
+		"tls://-b",
 		"kube://ns/p?pods=", "kube://ns/p?pods=x,", "kube://ns/p?x", "kube://p", "kube://ns/-p",
 		"kube://ns/p/c/d", "kube://ns/p//", "kube://Ns/p",
 		"unix:/" + strings.Repeat("x", 200)} {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/diag"
 )
 
@@ -249,7 +250,11 @@ func (s *client) run(ctx context.Context) int {
 	defer s.out.flush()
 	l, err := s.dial(ctx)
 	if err != nil {
-		return s.fail("no session: " + err.Error())
+		status := s.fail("no session: " + err.Error())
+		if said := (*slip.Error)(nil); errors.As(err, &said) && said.Hint != "" {
+			s.errs.write([]byte("  hint: " + diag.Visible(said.Hint) + "\n"))
+		}
+		return status
 	}
 	defer l.cut()
 	defer context.AfterFunc(ctx, l.cut)()

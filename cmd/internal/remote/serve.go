@@ -38,6 +38,20 @@ const requestWithin = time.Minute
 // Serve runs one session for who is at the other end of in and out. run is the command; it ends when the process gets
 // a signal. The session ends as by TERM when nothing is heard any more. The exit status of the process is given.
 func Serve(in io.Reader, out io.Writer, version string, run func(Session) int) int {
+	return serveFor(nil, in, out, version, run)
+}
+
+// Report is what a session says to the agent that has started it, in lines of JSON.
+type Report struct {
+	Script string `json:"script"`
+	// Ended says that the session has, with Status. Lost says that it did so since nobody was there any more.
+	Ended  bool `json:"ended"`
+	Lost   bool `json:"lost,omitempty"`
+	Status int  `json:"status"`
+}
+
+// serveFor is Serve. reports is told what becomes of the session, nil if no agent wants to know.
+func serveFor(reports io.Writer, in io.Reader, out io.Writer, version string, run func(Session) int) int {
 	// Signals are sent to the process itself, for the command to see. Before it looks they must not end it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
 	c := newConn(in, out)
@@ -67,6 +81,13 @@ func Serve(in io.Reader, out io.Writer, version string, run func(Session) int) i
 			}
 		}
 	}
+	report := Report{Script: request.called()}
+	tell := func() {
+		if b, err := json.Marshal(report); err == nil && reports != nil {
+			reports.Write(append(b, '\n'))
+		}
+	}
+	tell()
 	s := Session{Request: request, Out: writer{c, frameOut}, Err: writer{c, frameErr},
 		Counted: func(b []byte) error {
 			if len(b) > mostFrame {
@@ -81,16 +102,38 @@ func Serve(in io.Reader, out io.Writer, version string, run func(Session) int) i
 	if dir, err := s.unpack(); err != nil {
 		fmt.Fprintf(s.Err, "error: %v\n", err)
 	} else {
-		done := make(chan struct{})
-		go listen(c, frames, sets, done)
+		done, lost := make(chan struct{}), new(atomic.Bool)
+		go listen(c, frames, sets, done, lost)
 		status = run(s)
 		close(done)
 		os.RemoveAll(dir)
+		if report.Lost = lost.Load(); report.Lost && reports != nil {
+			// To a client that is gone this is as good as not said.
+			fmt.Fprintln(s.Err, "error: the session was ended there before its time: the agent was stopped, or "+
+				"nothing was heard from here")
+			status = max(status, 1)
+		}
 	}
+	report.Ended, report.Status = true, status
+	tell()
 	if c.send(frameExit, []byte{byte(status)}) != nil {
 		return 1
 	}
 	return status
+}
+
+// called is what a log has for what runs.
+func (r *Request) called() string {
+	name := r.Name
+	switch {
+	case name == "" && r.Script != nil:
+		name = r.Script.Name
+	case name == "" && r.Plan != nil:
+		name = "a plan"
+	case name == "":
+		name = "a script of the command line"
+	}
+	return name[:min(len(name), 200)]
 }
 
 // frame is what was received.
@@ -116,8 +159,9 @@ func readFrames(c *conn, frames chan<- frame, done <-chan struct{}) {
 	}
 }
 
-// listen passes signals and pods on until done is closed, and sends one of its own when the other side is gone.
-func listen(c *conn, frames <-chan frame, sets chan []Pod, done <-chan struct{}) {
+// listen passes signals and pods on until done is closed, and sends one of its own when the other side is gone, which
+// it notes in gone.
+func listen(c *conn, frames <-chan frame, sets chan []Pod, done <-chan struct{}, gone *atomic.Bool) {
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
 	lost := time.NewTimer(lostAfter)
@@ -136,6 +180,7 @@ func listen(c *conn, frames <-chan frame, sets chan []Pod, done <-chan struct{})
 			return
 		case <-alive.C:
 			if c.send(frameAlive, nil) != nil {
+				gone.Store(true)
 				raise(int32(unix.SIGTERM))
 			}
 		case <-again.C:
@@ -143,10 +188,12 @@ func listen(c *conn, frames <-chan frame, sets chan []Pod, done <-chan struct{})
 				raise(n)
 			}
 		case <-lost.C:
+			gone.Store(true)
 			raise(int32(unix.SIGTERM))
 		case f := <-frames:
 			switch {
 			case f.err != nil:
+				gone.Store(true)
 				raise(int32(unix.SIGTERM))
 				frames = nil
 			case f.kind == frameAlive:
@@ -246,14 +293,19 @@ func sweep(in string) {
 // Main is "gostap remote-session": one session on standard input and output, or with --listen PATH one for each who
 // connects to that socket, which only the user can.
 func Main(args []string, stderr io.Writer, version string, run func(Session) int) int {
+	agent := len(args) == 1 && args[0] == "--agent" // one has started this, and has a pipe at 3
 	switch {
-	case len(args) == 0:
+	case len(args) == 0 || agent:
 		in, out, err := ownStreams()
 		if err != nil {
 			fmt.Fprintf(stderr, "error: %v\n", err)
 			return 1
 		}
-		return Serve(in, out, version, run)
+		if !agent {
+			return Serve(in, out, version, run)
+		}
+		unix.CloseOnExec(3)
+		return serveFor(os.NewFile(3, "reports"), in, out, version, run)
 	case len(args) == 2 && args[0] == "--listen":
 		if err := listenAt(args[1], stderr); err != nil {
 			fmt.Fprintf(stderr, "error: --listen: %v\n", err)

@@ -53,6 +53,8 @@ type Hello struct {
 type Request struct {
 	// Args are the options and words, with those of the user's rc file, without --remote, -o and -S.
 	Args []string `json:"args"`
+	// Name is what the user calls what runs: a file, a tool.
+	Name string `json:"name,omitempty"`
 	// Script is the text of the script whose name is in Args, nil if there is none.
 	Script *File `json:"script,omitempty"`
 	// Plan is what runs instead of a script (compiler/manifest), nil for one that is translated there.
