@@ -109,6 +109,8 @@ func TestAgentMerge(t *testing.T) {
 	gone := beginAgent(t, dir+"/localhost")
 	gone.signal(syscall.SIGTERM)
 	gone.end()
+	hosts := filepath.Join(t.TempDir(), "hosts")
+	write(t, hosts, "# the hosts of a test\n"+a.uri()+"\n\n"+b.uri()+" # the second\n"+gone.uri()+"\n")
 	script := `global calls, by, size
 probe process("` + prog + `").function("main.step") { calls++ by[$n % 3]++ size <<< $n }
 probe timer.ms(200) { printf("so far %d\n", calls) }
@@ -118,8 +120,7 @@ probe end {
 }`
 	for _, args := range [][]string{
 		{"--tls", dir + "/ann", "--merge", "--remote", a.uri(), "--remote", b.uri(), "-e", script},
-		{"--tls", dir + "/ann", "--merge", "--remote", a.uri(), "--remote", b.uri(), "--remote", gone.uri(), "-e",
-			script},
+		{"fleet", "run", "--tls", dir + "/ann", "--hosts", hosts, "-e", script},
 	} {
 		s := begin(t, args...)
 		s.line("so far 0")
@@ -148,9 +149,46 @@ probe end {
 			t.Errorf("want %s%s%s", want, s.stdout(), said)
 		}
 		lost := "localhost:" + gone.port + ": error: no session: nobody listens at port " + gone.port
-		if three := len(args) > 9; status == 0 == three || strings.Contains(said, lost) != three {
+		if fleet := args[0] == "fleet"; status == 0 == fleet || strings.Contains(said, lost) != fleet {
 			t.Errorf("%q: status %d\n%s", args[:2], status, said)
 		}
+	}
+}
+
+// TestFleetHosts: what is wrong with a file of hosts is told with its place; --separate has each host print.
+func TestFleetHosts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "hosts")
+	for text, want := range map[string]string{
+		"a\nftp://b\n":               file + ":2: ftp://b: only ssh, tls and kube are known as ways to a host",
+		"# x\n\na # y\nb c\n":        file + `:4: "c" stands behind the host`,
+		"tls://a:1\ntls://a:1\n":     file + ":2: tls://a:1 is in line 1 already",
+		"tls://a:99999":              file + ":1: tls://a:99999: a port is a number from 1 to 65535",
+		"unix:\n":                    file + ":1: unix:: there is no path behind unix:",
+		"# nobody\n":                 "no host is in " + file,
+		"a\x1b[2J\x00\n":             file + ":1: ",
+		strings.Repeat("\xff", 5000): file + ":1: ",
+	} {
+		write(t, file, text)
+		out, err := gostapRuns(t, "fleet", "run", "--hosts="+file, "-p1", "-e", "probe begin { }")
+		if bad := strings.HasPrefix(text, "\xff"); !bad && (err == nil || !strings.HasPrefix(out, "error: ") ||
+			!strings.Contains(out, want)) || strings.Contains(out, "\x1b") || strings.Contains(out, "internal error") {
+			t.Errorf("%q: %v: want %q: %s", text, err, want, out)
+		}
+	}
+	for want, args := range map[string][]string{
+		"--hosts: /nonexistent/h: no such file": {"--hosts", "/nonexistent/h", "x.stp"},
+		"--hosts is given twice":                {"--hosts", file, "--hosts", file, "x.stp"},
+		"--hosts names a file, and there is no": {"--hosts"},
+	} {
+		if out, err := gostapRuns(t, append([]string{"fleet", "run"}, args...)...); err == nil ||
+			!strings.Contains(out, want) {
+			t.Errorf("%q: %v: %s", args, err, out)
+		}
+	}
+	write(t, file, "direct\n")
+	out, err := gostapRuns(t, "fleet", "run", "--separate", "--remote-prefix", "--hosts", file, "-e", onRemote)
+	if err != nil || out != "direct: it is 1 direct\n" {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

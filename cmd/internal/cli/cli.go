@@ -24,6 +24,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/profile"
 	"github.com/gostap/gostap/cmd/internal/providers"
 	"github.com/gostap/gostap/cmd/internal/rcfile"
+	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/cmd/internal/remote/agent"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/structs"
@@ -97,6 +98,22 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return podprogram.Serve(args[1:], s.In, s.Out)
 		case "agent":
 			return agent.Run(args[1:], agent.Streams{Out: s.Out, Err: s.Err}, env)
+		case "fleet":
+			more, is, err := remote.FleetArgs(args)
+			if err != nil {
+				return slip.Failed(s.Err, err)
+			}
+			if is {
+				args = more
+				break
+			}
+			ctx, hangs, done := untilSignal()
+			defer done()
+			hangs()
+			if status, err = companion.Fleet(ctx, args[1:], s.Out, s.Err); err != nil {
+				return slip.Failed(s.Err, err)
+			}
+			return status
 		case "profile":
 			defer sweep()()
 			ctx, hangs, done := untilSignal()
@@ -110,15 +127,6 @@ func Run(args []string, s Streams, env []string) (status int) {
 			defer done()
 			hangs()
 			return patch.Run(ctx, args[1:], patch.Streams{In: s.In, Out: s.Out, Err: s.Err}, env)
-		case "fleet":
-			ctx, hangs, done := untilSignal()
-			defer done()
-			hangs()
-			status, err := companion.Fleet(ctx, args[1:], s.Out, s.Err)
-			if err != nil {
-				return slip.Failed(s.Err, err)
-			}
-			return status
 		case "kube":
 			if len(args) == 2 && args[1] == "wait" { // in the pod of an agent, which others enter
 				ctx, _, done := untilSignal()

@@ -50,6 +50,7 @@ usage: gostap [options] FILE [ARGS]          run a script
        gostap types [NAME]                   how structures lie in memory (gostap types --help)
        gostap kube -l app=NAME ...           pods of Kubernetes, on all their nodes (gostap kube --help)
        gostap fleet install ...              Traces as a resource of Kubernetes (gostap fleet --help)
+       gostap fleet run --hosts FILE ...     the hosts in FILE, in one answer (docs/remote.md)
        gostap agent [--listen [HOST]:PORT]   waits there for sessions by --remote tls:// (gostap agent --help)
        gostap dtrace -h|-G|-T -s FILE.d      static marks for C and C++ (gostap dtrace --help)
        gostap tplist -l FILE, info probes FILE   static marks of a program (gostap tplist --help)
