@@ -201,7 +201,9 @@ func (r *release) files(info *buildinfo.BuildInfo, modules []module) ([]file, er
 	for _, s := range []string{"bash", "zsh", "fish"} {
 		add("completion/gostap."+s, filepath.Join(r.made, "completion."+s), 0o644)
 	}
-	add("systemd/gostap@.service", source+"gostap@.service", 0o644)
+	for _, unit := range []string{"gostap@.service", "gostap-agent.service"} {
+		add("systemd/"+unit, source+unit, 0o644)
+	}
 	add("README.md", "README.md", 0o644)
 	add("CHANGELOG.md", "CHANGELOG.md", 0o644)
 	add("packages.md", "docs/packages.md", 0o644)

@@ -245,8 +245,9 @@ func TestContents(t *testing.T) {
 	}
 	for _, name := range []string{"bin/gostap", "bin/gostap-export", "man/*.1.gz", "man/*.3.gz", "man/*.7.gz",
 		"completion/gostap.bash",
-		"completion/gostap.zsh", "completion/gostap.fish", "systemd/gostap@.service", "LICENSE", "LICENSES",
-		"sbom.cdx.json", "VERSION", "README.md", "CHANGELOG.md", "packages.md"} {
+		"completion/gostap.zsh", "completion/gostap.fish", "systemd/gostap@.service",
+		"systemd/gostap-agent.service", "LICENSE", "LICENSES", "sbom.cdx.json", "VERSION", "README.md",
+		"CHANGELOG.md", "packages.md"} {
 		if !bytes.Contains(b, []byte(`"${STAGE}/`+name+`"`)) {
 			t.Errorf("nfpm.yaml has no %s", name)
 		}
@@ -255,5 +256,50 @@ func TestContents(t *testing.T) {
 		if st, err := os.Stat("scripts/" + script); err != nil || !bytes.Contains(b, []byte(source+"scripts/"+script)) {
 			t.Errorf("%s: %v, %v", script, st, err)
 		}
+	}
+}
+
+// TestAgentUnit: the agent may no more than standing sessions may, does not start without its certificates, and
+// systemd knows all that the units say.
+func TestAgentUnit(t *testing.T) {
+	var units [2]string
+	for i, name := range []string{"gostap@.service", "gostap-agent.service"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		units[i] = string(b)
+	}
+	_, rights, _ := strings.Cut(units[0], "\n# Rights: ")
+	rights, _, _ = strings.Cut(rights, "\n[Install]")
+	n := 0
+	for _, line := range strings.Split(rights, "\n") {
+		if strings.Contains(line, "=") {
+			if n++; !strings.Contains(units[1], "\n"+line+"\n") {
+				t.Errorf("the agent's unit has no %s", line)
+			}
+		}
+	}
+	for _, file := range []string{"ca.crt", "tls.crt", "tls.key"} {
+		if !strings.Contains(units[1], "\nConditionPathExists=/etc/gostap/tls/"+file+"\n") {
+			t.Errorf("the agent's unit does not wait for %s", file)
+		}
+	}
+	if n < 10 || !strings.Contains(units[1], "\nType=notify\n") {
+		t.Errorf("%d rights", n)
+	}
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("no systemd-analyze")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "gostap-agent.service")
+	text := strings.Replace(units[1], "ExecStart=/usr/bin/gostap ", "ExecStart=/bin/true ", 1)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(analyze, "verify", "--man=no", path).CombinedOutput()
+	if strings.Contains(string(out), "gostap-agent.service:") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
