@@ -55,7 +55,7 @@ func (a *agent) children() string {
 	return string(b)
 }
 
-// TestAgent: the three commands of docs/remote.md. The agent tells who asked, from where, for what, and how it ended.
+// TestAgent: sessions by TLS. The agent tells who asked, from where, for what, and how it ended.
 func TestAgent(t *testing.T) {
 	dir := certificates(t)
 	a := beginAgent(t, dir+"/localhost")
@@ -96,6 +96,41 @@ func TestAgent(t *testing.T) {
 	want := "error: localhost:" + a.port + ": no session: nobody listens at port " + a.port + "\n  hint: "
 	if err == nil || !strings.HasPrefix(out, want) {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestAgentPage: the three commands of docs/remote.md are all that it takes, at another port and with a host that is
+// there.
+func TestAgentPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/remote.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "\n## Hosts without ssh\n\n")
+	text, _, _ = strings.Cut(text, "\n\n")
+	var commands [][]string
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(strings.ReplaceAll(line, "web1", "localhost"), "#")
+		commands = append(commands, strings.Fields(line)[1:])
+	}
+	if len(commands) != 3 {
+		t.Fatalf("%q", commands)
+	}
+	gostap := bin(t, "gostap")
+	t.Chdir(t.TempDir())
+	write(t, "slow.stp", `probe begin { println("it runs") exit() }`)
+	if out, err := exec.Command(gostap, commands[0]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	a := begin(t, append(commands[1], "--listen=127.0.0.1:0")...)
+	a.said("listening at ")
+	for i, word := range commands[2] {
+		if word == "tls://localhost" {
+			commands[2][i] += ":" + listens.FindStringSubmatch(a.stderr())[1]
+		}
+	}
+	if out, err := exec.Command(gostap, commands[2]...).CombinedOutput(); err != nil || string(out) != "it runs\n" {
+		t.Errorf("%q: %v: %s", commands[2], err, out)
 	}
 }
 

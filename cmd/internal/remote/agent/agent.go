@@ -178,7 +178,7 @@ func (a *agent) end(sigs <-chan os.Signal) {
 		s.hangUp()
 	}
 	if n := len(a.running); n > 0 {
-		a.log.line(fmt.Sprintf("ends, and so do %d sessions", n))
+		a.log.line(fmt.Sprintf("the agent ends, and with it sessions: %d", n))
 	}
 	a.mu.Unlock()
 	late := time.After(endWithin)
@@ -195,7 +195,7 @@ func (a *agent) end(sigs <-chan os.Signal) {
 		case <-time.After(20 * time.Millisecond):
 			continue
 		}
-		a.log.line(fmt.Sprintf("WARNING: %d sessions have not ended yet; they end by themselves", n))
+		a.log.line(fmt.Sprintf("WARNING: sessions that have not ended yet, and do so by themselves: %d", n))
 		return
 	}
 }

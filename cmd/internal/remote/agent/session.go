@@ -68,15 +68,17 @@ func (a *agent) serve(p *mtls.Peer) {
 	s.link.Close()
 	err = cmd.Wait()
 	report, lasted := <-told, time.Since(began).Round(time.Millisecond)
-	// Bytes that were not read would have the kernel throw away what the client has not got yet.
-	p.Done()
-	free()
-	<-said
 	a.mu.Lock()
-	delete(a.running, s)
 	report.Lost = report.Lost && !s.hung
 	a.mu.Unlock()
 	a.log.line(fmt.Sprintf("session %d: %s after %v", s.number, outcome(report, err), lasted))
+	free()
+	// Bytes that were not read would have the kernel throw away what the client has not got yet.
+	p.Done()
+	<-said
+	a.mu.Lock()
+	delete(a.running, s)
+	a.mu.Unlock()
 }
 
 // begin starts a process for a session.

@@ -112,6 +112,11 @@ func load(dir string, role Role, clock func() time.Time) (*Keys, error) {
 		return nil, slip.New(fmt.Sprintf("%s and %s: %v", k.path(CertFile), KeyFile, err),
 			"the two are made together: gostap agent keys")
 	}
+	if k.cert.Leaf == nil { // as GODEBUG may have it
+		if k.cert.Leaf, err = x509.ParseCertificate(k.cert.Certificate[0]); err != nil {
+			return nil, fmt.Errorf("%s: %w", k.path(CertFile), err)
+		}
+	}
 	if err := k.check(role); err != nil {
 		return nil, err
 	}
@@ -148,7 +153,12 @@ func (k *Keys) check(role Role) error {
 	if why := unfit(c, role); why != "" {
 		return slip.New(path+" "+why, again)
 	}
-	if err := k.verify(c, k.cert.Certificate[1:]); err != nil {
+	err := k.verify(c, k.cert.Certificate[1:])
+	if late, is := errors.AsType[x509.CertificateInvalidError](err); is && late.Reason == x509.Expired {
+		return slip.New(fmt.Sprintf("%s: the certificate of its authority %s", path, untimely(late.Cert, k.clock())),
+			"a new authority makes new certificates: gostap agent keys, with another directory")
+	}
+	if err != nil {
 		return slip.New(fmt.Sprintf("%s is not of the authority in %s", path, AuthorityFile),
 			"the three files of a directory belong together")
 	}

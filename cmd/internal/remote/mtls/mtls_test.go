@@ -44,6 +44,7 @@ type host struct {
 	mu      sync.Mutex
 	refused []string
 	who     []string
+	close   func()
 }
 
 func serve(t *testing.T, dir string, clock func() time.Time, allow ...string) *host {
@@ -104,6 +105,7 @@ func (h *host) ask(k *mtls.Keys, name string) error {
 		return err
 	}
 	defer c.Close()
+	c.SetDeadline(time.Now().Add(time.Minute)) // what answers may be no agent
 	b := make([]byte, 5)
 	if _, err = io.WriteString(c, "hello"); err == nil {
 		_, err = io.ReadFull(c, b)
@@ -164,6 +166,7 @@ func TestDial(t *testing.T) {
 	}{
 		{h, ann, "localhost", "served"},
 		{h, ann, "127.0.0.1", "served"},
+		{h, load(t, dir+"/a/old", now), "localhost", "served"},
 		{h, load(t, dir+"/a/long", after(2000*days)), "localhost", "its certificate was valid until "},
 		{h, load(t, dir+"/a/long", after(2000*days)), "localhost", "is the clock right here?"},
 		{h, load(t, dir+"/b/eve", now), "localhost", "its certificate is not of the authority in " + dir + "/b/eve/ca"},
@@ -221,23 +224,15 @@ func TestOthers(t *testing.T) {
 		"its certificate is one of a client, not of": tlsServer(&tls.Config{
 			Certificates: []tls.Certificate{client}}, ""),
 	} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			for c, err := l.Accept(); err == nil; c, err = l.Accept() {
-				answer(c)
-			}
-		}()
-		h := &host{t: t, at: l.Addr().String()}
+		h := listen(t, answer)
 		if got := words(h.ask(ann, "localhost")); !strings.Contains(got, want) {
 			t.Errorf("want %q: %s", want, got)
 		}
-		l.Close()
-		if got := words(h.ask(ann, "localhost")); !strings.Contains(got, "nobody listens at port ") {
-			t.Error(got)
-		}
+	}
+	gone := listen(t, func(net.Conn) {})
+	gone.close()
+	if got := words(gone.ask(ann, "localhost")); !strings.Contains(got, "nobody listens at port ") {
+		t.Error(got)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("the user's signal"))
@@ -247,6 +242,22 @@ func TestOthers(t *testing.T) {
 	if _, err := ann.Dial(context.Background(), "no-such-host.invalid", "1"); err == nil {
 		t.Error("there is a host that there is not")
 	}
+}
+
+// listen is another server than an agent.
+func listen(t *testing.T, answer func(net.Conn)) *host {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			answer(c)
+		}
+	}()
+	return &host{t: t, at: l.Addr().String(), close: func() { l.Close() }}
 }
 
 func tlsServer(c *tls.Config, says string) func(net.Conn) {
