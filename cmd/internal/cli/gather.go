@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/gather"
 	"github.com/gostap/gostap/cmd/internal/records"
-	"github.com/gostap/gostap/cmd/internal/remote"
 )
 
 // gather makes the stream of what all hosts say for programs, nil if it is text; it goes to out, or to what delivers.
@@ -44,32 +42,4 @@ func (c *command) gathered(ctx context.Context, p *gostap.Program, s *gostap.Ses
 	err := records.Run(ctx, p, s, nil, cfg)
 	all.Settle()
 	return err
-}
-
-// recorder makes what takes the lines or rows of a host.
-func recorder(all *gather.Stream) func(name string, h remote.Host) remote.Recorder {
-	return func(name string, h remote.Host) remote.Recorder {
-		return all.Source(func() gather.Origin {
-			o := gather.Origin{Machine: name}
-			if h.Follow == nil || h.Follow.Names == nil {
-				return o
-			}
-			var pods []string
-			o.Node, pods = h.Follow.Names()
-			for i, pod := range pods {
-				namespace, name, _ := strings.Cut(pod, "/")
-				if i == 0 {
-					o.Namespace, o.Pod = namespace, name
-				}
-				// What is said may be of any of them.
-				if i > 0 {
-					o.Pod = ""
-				}
-				if namespace != o.Namespace {
-					o.Namespace = ""
-				}
-			}
-			return o
-		})
-	}
 }

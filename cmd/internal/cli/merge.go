@@ -109,7 +109,7 @@ func (c *command) runMerged(r remote.Request, out io.Writer, all *gather.Stream)
 		}
 	}
 	if all != nil {
-		ro.Record = recorder(all)
+		ro.Record = all.Recorder()
 		print = func(ctx context.Context, s *gostap.Session, _, errw io.Writer) error {
 			return c.gathered(ctx, p, s, all, own(errw))
 		}

@@ -84,8 +84,8 @@ func sentArgs(args []string, format string, planned bool) ([]string, error) {
 	var out []string
 	err := fs.ParseAll(colours(args), func(f *pflag.Flag, value string) error {
 		switch f.Name {
-		case "remote", "remote-prefix", "remote-plan", "merge", "in-order", "tls", "output", "rotate", "color", "format",
-			"export", "http":
+		case "remote", "remote-prefix", "remote-plan", "merge", "in-order", "tls", "output", "rotate", "color",
+			"format", "export", "http":
 		default:
 			if planned && !slices.Contains(withModule, f.Name) && !slices.Contains(withPlan, f.Name) &&
 				!strings.HasPrefix(f.Name, "rlimit-") || planned && f.Name == "digest" {
@@ -187,7 +187,7 @@ func (c *command) runRemote() (status int, err error) {
 		defer c.follow(&o)()
 	}
 	if all != nil {
-		if o.Record = recorder(all); all.Begin(c.begin()) != nil {
+		if o.Record = all.Recorder(); all.Begin(c.begin()) != nil {
 			o.Hosts, o.Joins = nil, nil // which its end tells
 		}
 	}
