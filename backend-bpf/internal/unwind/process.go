@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // process is what a process has mapped that can be run, and what tells it apart from the one that it was before.
@@ -20,6 +22,7 @@ type process struct {
 // mapping is a part of a process's memory that can be run.
 type mapping struct {
 	lo, hi, off uint64
+	ino         uint64 // of the file
 	path        string
 }
 
@@ -79,13 +82,32 @@ func (p *process) read(maps []byte) {
 		}
 		lo, hi, ok := strings.Cut(f[0], "-")
 		m := mapping{path: strings.Join(f[5:], " ")}
-		var errs [3]error
+		var errs [4]error
 		m.lo, errs[0] = strconv.ParseUint(lo, 16, 64)
 		m.hi, errs[1] = strconv.ParseUint(hi, 16, 64)
 		m.off, errs[2] = strconv.ParseUint(f[2], 16, 64)
-		if !ok || errs != [3]error{} || m.hi <= m.lo || m.path == "[vsyscall]" {
+		m.ino, errs[3] = strconv.ParseUint(f[4], 10, 64)
+		if !ok || errs != [4]error{} || m.hi <= m.lo || m.path == "[vsyscall]" {
 			continue
 		}
 		p.maps = append(p.maps, m)
 	}
+}
+
+// way is where the file of a mapping can be read, "" if nowhere. What is mapped itself is to be had by who may
+// administrate or restore processes; others go by its name in the process's own tree, and see by its number that it is
+// the same.
+func (m *mapping) way(pid int) string {
+	var st unix.Stat_t
+	mapped := fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.lo, m.hi)
+	if err := unix.Stat(mapped, &st); err != unix.EPERM && err != unix.EACCES {
+		return mapped
+	}
+	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	for _, path := range []string{exe, fmt.Sprintf("/proc/%d/root%s", pid, m.path)} {
+		if unix.Stat(path, &st) == nil && st.Ino == m.ino && st.Mode&unix.S_IFMT == unix.S_IFREG {
+			return path
+		}
+	}
+	return ""
 }

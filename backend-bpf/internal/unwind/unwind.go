@@ -306,7 +306,12 @@ func (t *Tables) fileOf(pid int, m mapping) *file {
 	if len(m.path) == 0 || m.path[0] != '/' {
 		return nil
 	}
-	return t.load(fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.lo, m.hi), m.path)
+	way := m.way(pid)
+	if way == "" {
+		t.logf("no stacks through %s of process %d: it cannot be opened there by its name", m.path, pid)
+		return nil
+	}
+	return t.load(way, m.path)
 }
 
 // vdso gives the code that the kernel maps into all processes.

@@ -27,8 +27,9 @@ garbage
 func TestProcess(t *testing.T) {
 	p := &process{}
 	p.read([]byte(mapsText))
-	want := []mapping{{0x55cdd0c9c000, 0x55cdd0ca1000, 0x2000, "/usr/bin/a cat"},
-		{0x7f0000000000, 0x7f0000001000, 0, ""}, {0x7ffc1b5d8000, 0x7ffc1b5da000, 0, "[vdso]"}}
+	want := []mapping{{0x55cdd0c9c000, 0x55cdd0ca1000, 0x2000, 1573092, "/usr/bin/a cat"},
+		{0x7f0000000000, 0x7f0000001000, 0, 0, ""},
+		{0x7ffc1b5d8000, 0x7ffc1b5da000, 0, 0, "[vdso]"}}
 	if !slices.Equal(p.maps, want) {
 		t.Errorf("%+v, want %+v", p.maps, want)
 	}
