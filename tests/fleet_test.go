@@ -225,6 +225,8 @@ func TestFleet(t *testing.T) {
 		}
 	})
 
+	c.sub("profile", func(t *testing.T) { c.profiles(space) })
+
 	running := func(s *fleetStatus) bool {
 		return len(s.Nodes) == 2 && s.Nodes[0].Phase == "Running" && s.Nodes[1].Phase == "Running"
 	}

@@ -66,6 +66,21 @@ func write(o *options, s Streams, p *export.Profile) error {
 	})
 }
 
+// CheckName refuses a name of a file whose form it does not tell; "" is a table.
+func CheckName(name string) error {
+	if name != "" && form(name) == "" {
+		return slip.New(fmt.Sprintf("%s: its name does not say what it is to be", name),
+			".svg and .html are flame graphs, .pb.gz is for go tool pprof, .folded for other programs")
+	}
+	return nil
+}
+
+// Draw writes a profile of processors, which others have made, to a file by the name's ending, or as a table to out if
+// there is no name.
+func Draw(p *export.Profile, name string, out io.Writer) error {
+	return write(&options{what: "cpu", output: name}, Streams{Out: out}, p)
+}
+
 // ofRuntime reports whether a function is one of Go's own, which wait, allocate and start goroutines for others.
 func ofRuntime(name string) bool {
 	return name == "..." || strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "internal/runtime/")

@@ -60,8 +60,11 @@ type Spec struct {
 	// Separate says that each node prints for itself, in place of one answer of all.
 	Separate bool `json:"separate,omitempty"`
 	// InOrder has lines of all nodes come in the order of time, as far as their clocks are known.
-	InOrder bool   `json:"inOrder,omitempty"`
-	Limits  Limits `json:"limits,omitzero"`
+	InOrder bool `json:"inOrder,omitempty"`
+	// Folded has arrays with stacks as keys printed as lines for flame graphs, the greatest first, of which the
+	// beginning is kept.
+	Folded bool   `json:"folded,omitempty"`
+	Limits Limits `json:"limits,omitzero"`
 	// Export are destinations by the names that they have in the controller; what is printed is in the status beside.
 	Export []string `json:"export,omitempty"`
 	Guru   bool     `json:"guru,omitempty"`

@@ -139,6 +139,9 @@ func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err e
 	if err != nil {
 		return "", err
 	}
+	if s.Folded {
+		args = append([]string{"--folded"}, args...)
+	}
 	if len(exports) > 0 || s.InOrder {
 		args = append([]string{"--export=" + Printed}, args...) // what does not go with either is told
 	}

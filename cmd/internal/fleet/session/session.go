@@ -117,6 +117,9 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	if s.InOrder {
 		head = append(head, "--in-order")
 	}
+	if s.Folded {
+		head = append(head, "--folded")
+	}
 	env := append(command.Env(c.Kubectl), c.Env...)
 	if len(exports) > 0 {
 		for _, to := range append(exports, command.Printed) {
@@ -125,7 +128,7 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 		env = append(env, "OTEL_RESOURCE_ATTRIBUTES=gostap.trace.name="+w.Trace+",gostap.trace.namespace="+w.Namespace)
 	}
 	r := &Session{nodes: map[string]*node{}, agents: map[string]string{}, skipped: map[string]string{}, own: *newNode(),
-		out: Tail{most: int(cmp.Or(s.Limits.Bytes, 65536))}}
+		out: Tail{most: int(cmp.Or(s.Limits.Bytes, 65536)), first: s.Folded}}
 	r.own.said.most *= 4
 	r.cmd = exec.Command(c.Gostap, append(head, args...)...)
 	r.cmd.Env = env

@@ -202,6 +202,13 @@ func TestStop(t *testing.T) {
 }
 
 func TestTail(t *testing.T) {
+	f := Tail{most: 5, first: true}
+	for _, s := range []string{"ab", "cdef", "g"} {
+		f.Write([]byte(s))
+	}
+	if text, total, left := f.Text(); text != "abcde" || total != 5 || left != 2 {
+		t.Errorf("%q %d %d", text, total, left)
+	}
 	x := Tail{most: 10}
 	for range 1000 {
 		x.Write([]byte("abc"))

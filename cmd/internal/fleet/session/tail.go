@@ -2,9 +2,10 @@ package session
 
 import "strings"
 
-// Tail keeps the end of a text.
+// Tail keeps the end of a text, or with first its beginning.
 type Tail struct {
 	most  int
+	first bool
 	b     []byte
 	total int64
 }
@@ -12,6 +13,10 @@ type Tail struct {
 // Write adds to it. It never fails.
 func (t *Tail) Write(b []byte) (int, error) {
 	t.total += int64(len(b))
+	if t.first {
+		t.b = append(t.b, b[:min(len(b), t.most-len(t.b))]...)
+		return len(b), nil
+	}
 	if len(b) >= t.most {
 		t.b = append(t.b[:0], b[len(b)-t.most:]...)
 		return len(b), nil
@@ -24,8 +29,12 @@ func (t *Tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Text is what was kept, as UTF-8: a byte that is none of it is U+FFFD. left is how many bytes before it are not there.
+// Text is what was kept, as UTF-8: a byte that is none of it is U+FFFD. total is where it
+// ends; left is how many bytes before it are not there, or with first how many behind it.
 func (t *Tail) Text() (text string, total, left int64) {
+	if t.first {
+		return strings.ToValidUTF8(string(t.b), "\uFFFD"), int64(len(t.b)), t.total - int64(len(t.b))
+	}
 	b := t.b[max(0, len(t.b)-t.most):]
 	return strings.ToValidUTF8(string(b), "\uFFFD"), t.total, t.total - int64(len(b))
 }

@@ -21,6 +21,7 @@ type follower struct {
 	// quiet: no progress.
 	quiet   bool
 	printed int               // bytes of the result
+	left    int               // bytes that are missing in it
 	said    map[string]string // messages by node, "" for those of none
 	nodes   map[string]node
 	skipped map[string]bool
@@ -51,6 +52,7 @@ func (f *follower) take(st *status) {
 	}
 	f.say("", st.Message)
 	text := st.Result.Text
+	f.left = st.Result.Left
 	from := st.Result.Bytes - len(text) // where it begins
 	if from > f.printed {
 		fmt.Fprintf(f.s.Err, "WARNING: %s of the output are not kept\n", count(from-f.printed, "byte"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strconv"
@@ -28,6 +29,23 @@ func run(ctx context.Context, args []string, s Streams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if !a.detach {
+		f, err := start(ctx, a, s)
+		if err != nil {
+			return 0, err
+		}
+		return f.follow(ctx, true)
+	}
+	made, err := create(ctx, a, s.Err)
+	if err != nil {
+		return 0, err
+	}
+	fmt.Fprintln(s.Out, made.Metadata.Name)
+	return 0, nil
+}
+
+// create makes a Trace. What webhooks warn of is told on errw.
+func create(ctx context.Context, a asked, errw io.Writer) (*resource, error) {
 	meta := map[string]string{"generateName": "run-"}
 	if a.name != "" {
 		meta = map[string]string{"name": a.name}
@@ -35,27 +53,21 @@ func run(ctx context.Context, args []string, s Streams) (int, error) {
 	text, err := json.Marshal(map[string]any{"apiVersion": "gostap.dev/v1alpha1", "kind": "Trace", "metadata": meta,
 		"spec": a.spec})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	create := append([]string{"create", "--filename", "-", "--output", "json"}, within(a.namespace, false)...)
 	out, warnings, err := said(context.WithoutCancel(ctx), text, create...)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, w := range warnings {
-		fmt.Fprintf(s.Err, "WARNING: %s\n", diag.Visible(w))
+		fmt.Fprintf(errw, "WARNING: %s\n", diag.Visible(w))
 	}
-	var made resource
-	if err := json.Unmarshal(out, &made); err != nil {
-		return 0, fmt.Errorf("kube: kubectl did not answer with JSON: %w", err)
+	made := new(resource)
+	if err := json.Unmarshal(out, made); err != nil {
+		return nil, fmt.Errorf("kube: kubectl did not answer with JSON: %w", err)
 	}
-	if a.detach {
-		fmt.Fprintln(s.Out, made.Metadata.Name)
-		return 0, nil
-	}
-	f := newFollower(made.Metadata.Namespace, made.Metadata.Name, s)
-	fmt.Fprintf(s.Err, "trace %s in %s; Ctrl-C ends it\n", f.name, f.namespace)
-	return f.follow(ctx, true)
+	return made, nil
 }
 
 // ask reads the arguments of run. Behind the name of a tool its options come first, then those of run.

@@ -1,5 +1,5 @@
-// Package trace makes, shows and ends Traces of a Kubernetes cluster as commands: gostap kube run, list, logs, top and
-// stop.
+// Package trace makes, shows and ends Traces of a Kubernetes cluster as commands: gostap kube run, profile, list, logs,
+// top and stop.
 //
 // In: arguments, what kubectl says. Out: Traces (docs/fleet.md), what came of them, an exit status.
 package trace
@@ -20,9 +20,10 @@ import (
 )
 
 // Usage is printed by "gostap kube run --help" and the others.
-const Usage = `gostap kube run, list, logs, top, stop - Traces of a cluster, which run without rights on nodes or agents
+const Usage = `gostap kube run, profile, list, logs, top, stop - Traces of a cluster, without rights on nodes or agents
 
 usage: gostap kube run [-n NS] -l SELECTOR [options] {TOOL [its options] | -e SCRIPT | FILE} [ARGUMENT...]
+       gostap kube profile [-n NS] -l SELECTOR [options] [--hz N] [-o FILE]    where pods' processors are
        gostap kube list [-n NS | -A]          those that are there
        gostap kube logs [-n NS] NAME [-f]     what one has printed, with -f until its end
        gostap kube top [-n NS | -A] [NAME]    nodes of those that run, with their pods and what was lost
@@ -31,6 +32,9 @@ usage: gostap kube run [-n NS] -l SELECTOR [options] {TOOL [its options] | -e SC
 run makes a Trace, prints what it prints, and ends it on Ctrl-C. As a plugin of kubectl (a link named kubectl-gostap):
 
   kubectl gostap run -n shop -l app=cart go-errors --for 60s
+
+profile samples what runs in the pods, 99 times a second and processor for ten seconds if not said, and prints a table
+or writes FILE: .svg and .html are flame graphs, .folded and .pb.gz for other programs.
 
   -n, --namespace NS    the namespace, that of kubectl's context if not said
   -l, --selector SEL    pods with these labels: app=cart,tier=web
@@ -55,7 +59,7 @@ There has to be gostap-fleet in the cluster, which decides who may run what: doc
 type Streams struct{ Out, Err io.Writer }
 
 var commands = map[string]func(context.Context, []string, Streams) (int, error){
-	"run": run, "list": list, "logs": logs, "top": top, "stop": stop,
+	"run": run, "profile": profileCommand, "list": list, "logs": logs, "top": top, "stop": stop,
 }
 
 // Is reports whether the arguments of gostap kube are about Traces.
@@ -96,6 +100,7 @@ type spec struct {
 	Wait        bool                   `json:"wait,omitempty"`
 	Separate    bool                   `json:"separate,omitempty"`
 	InOrder     bool                   `json:"inOrder,omitempty"`
+	Folded      bool                   `json:"folded,omitempty"`
 	Limits      limits                 `json:"limits,omitzero"`
 	Export      []string               `json:"export,omitempty"`
 	Guru        bool                   `json:"guru,omitempty"`
@@ -114,6 +119,7 @@ type nodes struct {
 type limits struct {
 	Seconds       int `json:"seconds,omitempty"`
 	HitsPerSecond int `json:"hitsPerSecond,omitempty"`
+	Bytes         int `json:"bytes,omitempty"`
 }
 
 type status struct {
@@ -122,8 +128,8 @@ type status struct {
 	Nodes          []node
 	Skipped        []struct{ Pod, Reason string }
 	Result         struct {
-		Text  string
-		Bytes int
+		Text        string
+		Bytes, Left int
 	}
 }
 

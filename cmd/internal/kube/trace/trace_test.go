@@ -3,6 +3,7 @@ package trace
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,5 +104,29 @@ func TestTake(t *testing.T) {
 		"WARNING: 6 bytes of the output are not kept\na: WARNING: last\nWARNING: pod p is not traced: it does not run\n"
 	if said.String() != want {
 		t.Errorf("%s, not\n%s", said.String(), want)
+	}
+}
+
+func TestAskProfile(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"-l a=b -o x.svg --hz=49 -n shop -c app --for 5s", `x.svg 49 5 ["app"]`},
+		{"-l a=b", ` 99 10 null`},
+		{"-l a=b --output=x.pb.gz --nodes z=a", `x.pb.gz 99 10 null`},
+		{"-l a=b -o x.png", "x.png: its name does not say what it is to be"},
+		{"-l a=b --hz 0", `--hz takes samples a second, 1 to 1000, not "0"`},
+		{"-l a=b shop", `profile takes no "shop"`},
+		{"-l a=b -e x", "profile takes no -e"},
+		{"-l a=b --hz", "--hz needs a value"},
+		{"-o x.svg", "no pods are named"},
+		{"-l a=b --nope", "run has no option --nope"},
+	} {
+		p, a, err := askProfile(strings.Fields(c.args))
+		names, _ := json.Marshal(a.spec.Containers)
+		got := fmt.Sprintf("%s %d %d %s", p.output, p.hz, a.spec.Limits.Seconds, names)
+		hz := fmt.Sprintf("hz(%d)", p.hz)
+		if err == nil && (got != c.want || !a.spec.Folded || !strings.Contains(a.spec.Script, hz)) ||
+			err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %s, not %s", c.args, err, got, c.want)
+		}
 	}
 }
