@@ -28,6 +28,7 @@ var fixtures = map[string]fixture{
 	"gostap":        {pkg: "../../cmd/gostap", env: []string{"CGO_ENABLED=0"}}, // as the Makefile builds it
 	"gostap-export": {pkg: "../../cmd/gostap-export", env: []string{"CGO_ENABLED=0"}},
 	"gostap-fleet":  {pkg: "../../cmd/gostap-fleet", env: []string{"CGO_ENABLED=0"}},
+	"kubelab":       {pkg: "../kubelab", env: []string{"CGO_ENABLED=0"}},
 	"stap":          {pkg: "stap"},
 	"stap-N":        {pkg: "stap", flags: []string{"-gcflags=all=-N -l"}},
 	"stap-pie":      {pkg: "stap", flags: []string{"-buildmode=pie"}},

@@ -135,7 +135,7 @@ func TestClusterRestart(t *testing.T) {
 	}
 	defer cmd.Process.Kill()
 	out.await(t, `so far [1-9]`)
-	c.run("pkill", "-9", "-x", "kube-apiserver")
+	c.run("pkill", "-9", "-f", "kube-apiserver .*--advertise-address[ =]"+regexp.QuoteMeta(c.address())+" ")
 	errs.await(t, `error: .*the connection was lost`)
 	before := lastCount(out.text())
 	c.run(c.lab, "up", "--nodes", "2")
@@ -161,8 +161,8 @@ func TestClusterRestart(t *testing.T) {
 		t.Errorf("%d gaps are told, of two pods\n%s", n, errs.text())
 	}
 	for n := 0; ; n++ {
-		left, _ := c.try("pgrep", "-fa", "gostap remote-session")
-		if left == "" {
+		left := c.processes("gostap remote-session")
+		if len(left) == 0 {
 			break
 		}
 		if n > 60 {

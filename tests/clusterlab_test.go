@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,12 +50,16 @@ type realCluster struct {
 }
 
 // upCluster has one up, by the command that GOSTAP_CLUSTER names: "up --nodes 2", "env", "load-image NAME PATH
-// [ENTRY]".
+// [ENTRY]". Without that two tests have that of tests/kubelab if its programs have been built, and no other test, since
+// all of them take minutes.
 func upCluster(t *testing.T) *realCluster {
 	needRoot(t)
 	lab := os.Getenv("GOSTAP_CLUSTER")
 	if lab == "" {
-		t.Skip("GOSTAP_CLUSTER names no command that has a cluster")
+		if name := t.Name(); name != "TestCluster" && name != "TestFleet" {
+			t.Skip("make fleet runs this, or GOSTAP_CLUSTER=COMMAND if that has a cluster; see the Makefile")
+		}
+		lab = ownLab(t)
 	}
 	c := &realCluster{t: t, lab: lab, dir: t.TempDir()}
 	c.run(lab, "up", "--nodes", "2")
@@ -62,6 +67,46 @@ func upCluster(t *testing.T) *realCluster {
 		t.Setenv(m[1], strings.ReplaceAll(m[2], "$PATH", os.Getenv("PATH")))
 	}
 	return c
+}
+
+// ownLab is the command that has a cluster of our own. One that is not up is ended with the test: what is measured in
+// those that follow would be measured beside it.
+func ownLab(t *testing.T) (lab string) {
+	lab = bin(t, "kubelab")
+	if out, err := exec.Command(lab, "build", "--check").CombinedOutput(); err != nil {
+		t.Skipf("no cluster: %s", out)
+	}
+	if out, _ := exec.Command(lab, "status").Output(); string(out) == "down\n" {
+		t.Cleanup(func() {
+			if out, err := exec.Command(lab, "down").CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	return lab
+}
+
+// address is where the API server listens.
+func (c *realCluster) address() string {
+	c.t.Helper()
+	return c.run("kubectl", "get", "endpointslices", "kubernetes", "-o", "jsonpath={.endpoints[0].addresses[0]}")
+}
+
+// processes are those in pods of this cluster, and of no other one on this machine, whose command lines match: their
+// numbers and those lines.
+func (c *realCluster) processes(pattern string) (lines []string) {
+	c.t.Helper()
+	mine := "KUBERNETES_SERVICE_HOST=" + c.run("kubectl", "get", "service", "kubernetes", "-o",
+		"jsonpath={.spec.clusterIP}")
+	all, _ := c.try("pgrep", "-fa", pattern)
+	for line := range strings.Lines(all) {
+		pid, _, _ := strings.Cut(line, " ")
+		environment, _ := os.ReadFile("/proc/" + pid + "/environ")
+		if slices.Contains(strings.Split(string(environment), "\x00"), mine) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
 }
 
 // try runs a command, and gives all that it prints.

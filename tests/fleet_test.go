@@ -108,8 +108,8 @@ func says(text string) func(*fleetStatus) bool {
 
 // sessions are the processes of those on nodes, and of gostap kube.
 func (c *realCluster) sessions() string {
-	out, _ := c.try("pgrep", "-fa", "gostap remote-session|gostap kube --namespace=")
-	return out
+	c.t.Helper()
+	return strings.Join(c.processes("gostap remote-session|gostap kube --namespace="), "\n")
 }
 
 // TestFleet: in a real cluster of two nodes, with two controllers in pods, a Trace counts over all pods what their
@@ -120,8 +120,7 @@ func TestFleet(t *testing.T) {
 	app := c.app()
 	space := c.pods(2)
 	collector := &collector{}
-	host := c.run("kubectl", "get", "endpointslices", "kubernetes", "-o",
-		"jsonpath={.endpoints[0].addresses[0]}") // where the API server listens, which pods reach
+	host := c.address() // which pods reach
 	_, port, _ := strings.Cut(freeAddress(t), ":")
 	collector.serveGRPC(t, host+":"+port)
 	fleet := c.upFleet(space, host+":"+port, app)
@@ -234,6 +233,9 @@ func TestFleet(t *testing.T) {
 	c.sub("deleted", func(t *testing.T) {
 		c.trace("", space, "deleted", long)
 		c.until(space, "deleted", "running", running)
+		if all := c.sessions(); !strings.Contains(all, " remote-session") || !strings.Contains(all, " kube ") {
+			t.Errorf("what runs is not seen: %s", all)
+		}
 		c.run("kubectl", "-n", space, "delete", "trace", "deleted", "--timeout=60s")
 		if left := c.sessions(); left != "" {
 			t.Errorf("left: %s", left)
@@ -306,7 +308,12 @@ func (c *realCluster) sub(name string, do func(t *testing.T)) {
 // session is the process of the session that runs.
 func (c *realCluster) session() string {
 	c.t.Helper()
-	return strings.TrimSpace(c.run("pgrep", "-f", "^[^ ]*gostap kube --namespace="))
+	all := c.processes("^[^ ]*gostap kube --namespace=")
+	if len(all) != 1 {
+		c.t.Fatalf("not one session, but %q", all)
+	}
+	pid, _, _ := strings.Cut(all[0], " ")
+	return pid
 }
 
 // signalSession sends a signal to it.
