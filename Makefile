@@ -12,7 +12,7 @@ TEST_PACKAGES := gcc g++ clang gdb libc6-dev binutils llvm bpftool bpftrace util
 	dropbear-bin chromium babeltrace2 protobuf-compiler php-cli postgresql debootstrap
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: all build demo test unit oracle fleet check arm64 bench generate man completions packages deps install clean
+.PHONY: all build demo test unit oracle fleet check arm64 bench generate man man-fleet completions packages deps install clean
 
 all: build
 
@@ -103,6 +103,9 @@ deps:
 man: build
 	@rm -rf bin/man && GO=$(GO) docs/man.sh $(BIN) bin/man
 
+man-fleet: $(BIN)-fleet
+	@rm -rf bin/man-fleet && GO=$(GO) docs/man.sh $(BIN)-fleet bin/man-fleet
+
 completions: build
 	for s in bash zsh fish; do $(BIN) completion $$s >bin/completion.$$s || exit 1; done
 
@@ -112,14 +115,18 @@ NFPM := $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0
 # Where the files will be: RELEASES is written into the manifest for Krew.
 RELEASES ?= https://releases.example/gostap
 packages: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
-packages: build man completions
+packages: build man man-fleet completions
 	$(GO) run ./cmd/internal/packaging -version '$(VERSION)' -nfpm '$(NFPM)' -url '$(RELEASES)'
 	@ls -l bin/packages
 
-install: build man completions
+# gostap-fleet is installed, too, where it has been built (make bin/gostap-fleet): it takes longer than the others
+# together, has more bytes than gostap, and is for those alone who administer a cluster.
+FLEET := $(if $(wildcard $(BIN)-fleet),yes)
+install: build man completions $(if $(FLEET),man-fleet)
 	install -D -m 755 $(BIN) $(DESTDIR)/usr/local/bin/gostap
 	install -D -m 755 $(BIN)-export $(DESTDIR)/usr/local/bin/gostap-export
-	for f in bin/man/*; do install -D -m 644 $$f $(DESTDIR)/usr/local/share/man/man$${f##*.}/$${f##*/}; done
+	$(if $(FLEET),install -D -m 755 $(BIN)-fleet $(DESTDIR)/usr/local/bin/gostap-fleet)
+	for f in bin/man/* $(if $(FLEET),bin/man-fleet/*); do install -D -m 644 $$f $(DESTDIR)/usr/local/share/man/man$${f##*.}/$${f##*/}; done
 	install -D -m 644 bin/completion.bash $(DESTDIR)/usr/local/share/bash-completion/completions/gostap
 	install -D -m 644 bin/completion.zsh $(DESTDIR)/usr/local/share/zsh/site-functions/_gostap
 	install -D -m 644 bin/completion.fish $(DESTDIR)/usr/local/share/fish/vendor_completions.d/gostap.fish

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Writes the manual pages to a directory: gostap(1) from what the command says of itself, and the documents for users.
-# usage: docs/man.sh GOSTAP DIRECTORY, in the folder with the sources. Equal sources give equal bytes.
+# usage: docs/man.sh GOSTAP|GOSTAP-FLEET DIRECTORY, in the folder with the sources. Equal sources give equal bytes.
 set -eu
-gostap=$1 out=$2
+program=$1 out=$2
 md2man="${GO:-go} run github.com/cpuguy83/go-md2man/v2@v2.0.7"
 mkdir -p "$out"
 tmp=$(mktemp -d)
@@ -52,7 +52,7 @@ document() {
 
 # command WORD NAME: a page of what its --help prints.
 command() {
-	"$gostap" $1 --help >"$tmp/help"
+	"$program" $1 --help >"$tmp/help"
 	sed -e '1d' "$tmp/help" | awk '
 		/^[a-z].*:$/ { title = $0; sub(/:$/, "", title); print "\n# " toupper(title) "\n"; next }
 		/^usage: / { print "\n# SYNOPSIS\n"; sub(/^usage: /, "       ") }
@@ -61,8 +61,17 @@ command() {
 	{
 		cat "$tmp/text"
 		printf '\n# SEE ALSO\n\n%s\n' "$see"
-	} | page "$2" 1 "$(sed -n '1s/^gostap[a-z ]* - //p' "$tmp/help")"
+	} | page "$2" 1 "$(sed -n '1s/^gostap[-a-z]*\( [a-z]*\)* - //p' "$tmp/help")"
 }
+
+case $program in
+*/gostap-fleet)
+	see='gostap-fleet(7), gostap(1), gostap-kube(1), gostap-kubernetes(7)'
+	command "" gostap-fleet
+	document fleet gostap-fleet 7
+	exit
+	;;
+esac
 
 see='gostap(1), gostap-language(7), gostap-probes(3), gostap-tapset(3), gostap-tools(1), gostap-profile(1), gostap-types(1),
 gostap-errors(7), gostap-guru(7); gostap help NAME'
@@ -76,5 +85,5 @@ for d in guru ftrace served remote kubernetes export page json monitor interacti
 {
 	sed -n '/^## Probe points/,/^## Aliases/{/^## Aliases/d;s/^## /# /;s/^### /## /;p}' docs/language.md
 	printf '\n# ALL KINDS\n\n'
-	"$gostap" --dump-probe-types | sed 's/^/    /'
+	"$program" --dump-probe-types | sed 's/^/    /'
 } | page gostap-probes 3 'where a script can look'

@@ -267,11 +267,13 @@ func (r *runner) run() error {
 	return m.Start(ctrl.SetupSignalHandler())
 }
 
-// cluster is what of an environment says how the cluster is reached, and what it has for destinations of OpenTelemetry.
+// cluster is what of an environment says how the cluster is reached, and what it has for destinations: those of
+// OpenTelemetry, and whose certificates hold.
 func cluster(env []string) (out []string) {
 	for _, v := range env {
 		if strings.HasPrefix(v, "KUBECONFIG=") || strings.HasPrefix(v, "KUBERNETES_SERVICE_") ||
-			strings.HasPrefix(v, "OTEL_EXPORTER_OTLP_") {
+			strings.HasPrefix(v, "OTEL_EXPORTER_OTLP_") || strings.HasPrefix(v, "SSL_CERT_FILE=") ||
+			strings.HasPrefix(v, "SSL_CERT_DIR=") {
 			out = append(out, v)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,5 +56,15 @@ func TestDo(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "Chart.yaml")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCluster: a session knows the cluster and what is about destinations, and nothing else of the controller.
+func TestCluster(t *testing.T) {
+	want := []string{"KUBECONFIG=f", "KUBERNETES_SERVICE_HOST=h", "OTEL_EXPORTER_OTLP_HEADERS=a=b", "SSL_CERT_FILE=c",
+		"SSL_CERT_DIR=d"}
+	env := append([]string{"PATH=/bin", "HOME=/", "TOKEN=t", "KUBECONFIGS=x", "SSL_CERT_FILES=y"}, want...)
+	if got := cluster(env); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

@@ -21,7 +21,8 @@ func Fleet(ctx context.Context, args []string, out, errw io.Writer) (status int,
 	path := find(fleet)
 	if path == "" {
 		return 1, slip.New("gostap fleet needs the program "+fleet+", which is neither beside gostap nor in $PATH",
-			"make bin/"+fleet+" in the sources of gostap makes it; images of the controller have it, too")
+			"it is the package "+fleet+" (apt install, dnf install), and in images of the controller; in the sources "+
+				"of gostap make bin/"+fleet+" makes it")
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdout, cmd.Stderr = out, errw

@@ -20,7 +20,7 @@ func TestFleet(t *testing.T) {
 	_, err := Fleet(context.Background(), nil, &out, &errw)
 	var e *slip.Error
 	if !errors.As(err, &e) || !strings.Contains(e.Text, "neither beside gostap nor in $PATH") ||
-		!strings.Contains(e.Hint, "make bin/gostap-fleet") {
+		!strings.Contains(e.Hint, "the package gostap-fleet") || !strings.Contains(e.Hint, "make bin/gostap-fleet") {
 		t.Errorf("%v", err)
 	}
 	program := func(text string) {

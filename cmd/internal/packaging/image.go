@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -24,37 +23,68 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// inImage is what the image has of a release, and where. There is nothing else in it but /tmp and /etc/passwd.
-func inImage(files []file) []file {
-	out := []file{
-		{"etc/passwd", 0o644, []byte("root:x:0:0:root:/root:/nowhere\n")},
-		{"root/", 0o700, nil},
-		{"tmp/", 0o1777, nil},
+// image is what containers are made of: layers, each over the one before, and the program that runs if none is said.
+type image struct {
+	name   string // and that of the program
+	user   string // by number, "" is root
+	home   string
+	layers []layer
+}
+
+// layer is one of an image: the digest of its files, and the files packed.
+type layer struct {
+	digest string
+	packed []byte
+}
+
+func newLayer(files []file, at time.Time) (layer, error) {
+	plain, err := tree(files, "", at)
+	if err != nil {
+		return layer{}, err
 	}
+	packed, err := zip(plain)
+	return layer{fmt.Sprintf("sha256:%x", sha256.Sum256(plain)), packed}, err
+}
+
+// inImage is what an image has of a release, and where.
+func inImage(name string, files []file) (out []file) {
 	for _, f := range files {
-		switch f.name {
-		case "bin/gostap", "bin/gostap-export":
+		switch {
+		case strings.HasPrefix(f.name, "bin/"):
 			out = append(out, file{"usr/" + f.name, f.mode, f.data})
-		case "LICENSE", "LICENSES", "sbom.cdx.json":
-			out = append(out, file{"usr/share/doc/gostap/" + f.name, f.mode, f.data})
+		case f.name == "LICENSE" || f.name == "LICENSES" || f.name == "sbom.cdx.json":
+			out = append(out, file{"usr/share/doc/" + name + "/" + f.name, f.mode, f.data})
 		}
 	}
 	return out
 }
 
-// containerImage is an image in an archive of both forms that are in use: an OCI layout, and what docker load reads.
-func containerImage(files []file, version, machine string, at time.Time) ([]byte, error) {
-	layer, err := tree(inImage(files), "", at)
-	if err != nil {
-		return nil, err
-	}
-	zipped, err := zip(layer)
-	if err != nil {
-		return nil, err
-	}
+const rootUser = "root:x:0:0:root:/root:/nowhere\n"
+
+// gostapLayer is all that there is in the image of gostap: beside it nothing but /tmp and /etc/passwd.
+func gostapLayer(files []file, at time.Time) (layer, error) {
+	return newLayer(append([]file{
+		{"etc/passwd", 0o644, []byte(rootUser)},
+		{"root/", 0o700, nil},
+		{"tmp/", 0o1777, nil},
+	}, inImage("gostap", files)...), at)
+}
+
+// fleetUser is who the controller runs as.
+const fleetUser = "65532"
+
+// fleetLayer is what the image of gostap-fleet has over that of gostap.
+func fleetLayer(files []file, at time.Time) (layer, error) {
+	return newLayer(append([]file{
+		{"etc/passwd", 0o644, []byte(rootUser + "gostap:x:" + fleetUser + ":" + fleetUser + ":gostap:/:/nowhere\n")},
+	}, inImage(fleetName, files)...), at)
+}
+
+// archive is an image in an archive of both forms that are in use: an OCI layout, and what docker load reads.
+func (i *image) archive(version, machine string, at time.Time) ([]byte, error) {
 	tag := strings.NewReplacer("~", "-", "+", "-").Replace(version)
 	labels := map[string]string{
-		"org.opencontainers.image.title":    "gostap",
+		"org.opencontainers.image.title":    i.name,
 		"org.opencontainers.image.version":  version,
 		"org.opencontainers.image.licenses": "MIT",
 		"org.opencontainers.image.source":   "https://github.com/gostap/gostap",
@@ -74,26 +104,37 @@ func containerImage(files []file, version, machine string, at time.Time) ([]byte
 		}
 		return b
 	}
-	l := blob(layerType, zipped)
+	in := func(d descriptor) string { return "blobs/sha256/" + strings.TrimPrefix(d.Digest, "sha256:") }
+	var packed []descriptor
+	var digests, paths []string
+	var history []any
+	for _, l := range i.layers {
+		d := blob(layerType, l.packed)
+		packed, digests, paths = append(packed, d), append(digests, l.digest), append(paths, in(d))
+		history = append(history, map[string]any{"created": created, "created_by": "make packages"})
+	}
+	config := map[string]any{"Entrypoint": []string{"/usr/bin/" + i.name}, "WorkingDir": "/", "Labels": labels,
+		"Env": []string{"PATH=/usr/bin", "HOME=" + i.home}}
+	if i.user != "" {
+		config["User"] = i.user + ":" + i.user
+	}
 	c := blob(configType, text(map[string]any{
-		"created": created, "architecture": machine, "os": "linux",
-		"config": map[string]any{"Entrypoint": []string{"/usr/bin/gostap"}, "WorkingDir": "/", "Labels": labels,
-			"Env": []string{"PATH=/usr/bin", "HOME=/root"}},
-		"rootfs": map[string]any{"type": "layers",
-			"diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(layer))}},
-		"history": []any{map[string]any{"created": created, "created_by": "make packages"}},
+		"created": created, "architecture": machine, "os": "linux", "config": config,
+		"rootfs":  map[string]any{"type": "layers", "diff_ids": digests},
+		"history": history,
 	}))
 	m := blob(manifestType, text(map[string]any{"schemaVersion": 2, "mediaType": manifestType, "config": c,
-		"layers": []descriptor{l}, "annotations": labels}))
-	m.Annotations = map[string]string{"org.opencontainers.image.ref.name": tag}
-	in := func(d descriptor) string { return "blobs/sha256/" + strings.TrimPrefix(d.Digest, "sha256:") }
+		"layers": packed, "annotations": labels}))
+	// containerd has no name of an image but this, docker and podman take that of manifest.json.
+	m.Annotations = map[string]string{"org.opencontainers.image.ref.name": tag,
+		"io.containerd.image.name": "docker.io/library/" + i.name + ":" + tag}
 	out = append(out,
 		file{"index.json", 0o644, text(map[string]any{"schemaVersion": 2, "mediaType": indexType,
 			"manifests": []descriptor{m}})},
-		file{"manifest.json", 0o644, text([]any{map[string]any{"Config": in(c), "RepoTags": []string{"gostap:" + tag},
-			"Layers": []string{in(l)}}})})
+		file{"manifest.json", 0o644, text([]any{map[string]any{"Config": in(c),
+			"RepoTags": []string{i.name + ":" + tag}, "Layers": paths}})})
 	if failed != nil {
 		return nil, failed
 	}
-	return tree(slices.Clip(out), "", at)
+	return tree(out, "", at)
 }

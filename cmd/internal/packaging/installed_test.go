@@ -25,8 +25,8 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) st
 }
 
 // TestInstalled: packages that were made twice, in other folders, without anything kept of the first time, are the same
-// bytes. The one for Debian is installed in a Debian without Go, traces there, and leaves nothing when it is removed;
-// the image runs alone.
+// bytes. Those for Debian are installed in a Debian without Go, trace there, and leave nothing when they are removed;
+// the images run alone.
 func TestInstalled(t *testing.T) {
 	if os.Getenv(asked) == "" {
 		t.Skip(asked + "=1 asks for it")
@@ -58,13 +58,15 @@ func TestInstalled(t *testing.T) {
 		sums[i] = string(b)
 	}
 	t.Logf("made twice:\n%s", sums[0])
-	if sums[0] != sums[1] || strings.Count(sums[0], "\n") != 4 {
+	if sums[0] != sums[1] || strings.Count(sums[0], "\n") != 10 {
 		t.Fatalf("the second time it was\n%s", sums[1])
 	}
 
 	root := filepath.Join(t.TempDir(), "root")
 	run(t, "", nil, "debootstrap", "--variant=minbase", "stable", root)
-	for _, glob := range []string{"*.deb", "*.rpm", "*.oci.tar"} {
+	for as, glob := range map[string]string{"gostap.deb": "gostap_*.deb", "gostap.rpm": "gostap-[0-9]*.rpm",
+		"gostap.tar": "gostap_*.oci.tar", "fleet.deb": "gostap-fleet_*.deb", "fleet.rpm": "gostap-fleet-*.rpm",
+		"fleet.tar": "gostap-fleet_*.oci.tar"} {
 		found, _ := filepath.Glob(filepath.Join(made, glob))
 		if len(found) != 1 {
 			t.Fatalf("%s: %q", glob, found)
@@ -73,14 +75,16 @@ func TestInstalled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(root, "gostap"+filepath.Ext(glob)), b, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(root, as), b, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	out := run(t, "", nil, "unshare", "--mount", "--propagation", "private", "sh", "-ec", installed, "sh", root)
 	t.Log(out)
-	for _, want := range []string{"no go\n", "\ninstalled\n", "/bin/echo started below", "\nremoved\n", "\nimage\n",
-		"/usr/bin/gostap --version"} {
+	for _, want := range []string{"no go\n", "\ninstalled\n", "/bin/echo started below", "\nnot without gostap\n",
+		"it is the package gostap-fleet", "\nfleet installed\nusage: gostap-fleet install ", "\nboth pages\n",
+		"\nfleet removed\n", "\nremoved\n", "\nimage\n", "/usr/bin/gostap --version", "\nimage of the fleet\n",
+		"error: --certs is missing", "an agent that waits: 124\n"} {
 		if !strings.Contains("\n"+out, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -101,12 +105,23 @@ in="chroot $root env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root"
 list() { (cd "$root" && find . -xdev -not -path './before' -not -path './after' -not -path './with' | sort); }
 ! $in sh -c 'command -v go' && echo no go
 list >"$root/before"
+! $in dpkg --force-unsafe-io -i /fleet.deb && echo not without gostap
+$in dpkg --purge gostap-fleet
 $in dpkg --force-unsafe-io -i /gostap.deb
 echo installed
 $in gostap --version
 $in gostap execsnoop -c '/bin/sh -c "/bin/echo started below; true"'
 list >"$root/with"
 comm -13 "$root/before" "$root/with" | wc -l
+! $in gostap fleet --help
+$in dpkg --force-unsafe-io -i /fleet.deb
+echo fleet installed
+$in gostap fleet --help | sed -n '/^usage/,$p'
+$in sh -c 'test -s /usr/share/man/man1/gostap-fleet.1.gz && test -s /usr/share/man/man7/gostap-fleet.7.gz' &&
+	echo both pages
+$in dpkg --force-unsafe-io --purge gostap-fleet
+list | diff "$root/with" -
+echo fleet removed
 $in dpkg --force-unsafe-io --purge gostap
 echo removed
 list >"$root/after"
@@ -119,6 +134,9 @@ if command -v rpm >/dev/null; then
 	rpm -i --nodeps "$root/gostap.rpm"
 	$in gostap execsnoop -c '/bin/echo started from an rpm'
 	test -z "$(rpm -V --nodeps gostap)"
+	rpm -i --nodeps "$root/fleet.rpm"
+	$in gostap fleet --help | head -n 1
+	rpm -e gostap-fleet
 	rpm -e gostap
 	rm -r "$root/rpmdb"
 	list >"$root/after"
@@ -135,4 +153,17 @@ mkdir "$root/image/root/proc" "$root/image/root/sys"
 mount --rbind /proc "$root/image/root/proc"
 mount --rbind /sys "$root/image/root/sys"
 env -i PATH=/usr/sbin:/usr/bin:/bin HOME=/root chroot "$root/image/root" /usr/bin/gostap execsnoop -c '/usr/bin/gostap --version'
+echo image of the fleet
+mkdir -p "$root/fleet/image" "$root/fleet/root"
+tar -C "$root/fleet/image" -xf "$root/fleet.tar"
+for layer in $(sed 's/.*"Layers":\[\([^]]*\)\].*/\1/; s/[",]/ /g' "$root/fleet/image/manifest.json"); do
+	tar -C "$root/fleet/root" -xzf "$root/fleet/image/$layer"
+done
+mount --bind "$root/fleet/root" "$root/fleet/root"
+mount -o remount,ro,bind "$root/fleet/root"
+in="env -i PATH=/usr/bin HOME=/ $(command -v chroot) --userspec=65532:65532 $root/fleet/root"
+$in gostap-fleet run || true
+code=0
+timeout 1 $in gostap kube wait || code=$?
+echo an agent that waits: $code
 `

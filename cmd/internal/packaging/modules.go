@@ -207,7 +207,10 @@ func licenceOf(data []byte) string {
 		return "Apache-2.0"
 	case has("Permission is hereby granted, free of charge"):
 		return "MIT"
-	case has("Redistribution and use in source and binary forms") && (has("Neither the name") || has("Neither name")):
+	case has("Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee"):
+		return "ISC"
+	case has("Redistribution and use in source and binary forms") && (has("Neither the name") ||
+		has("Neither name") || has("names of its contributors may not be used")):
 		return "BSD-3-Clause"
 	case has("Redistribution and use in source and binary forms"):
 		return "BSD-2-Clause"

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -115,10 +113,11 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// TestBoth: the licences of what delivers results are known too, and each module of the two programs is there once.
+// TestBoth: the licences of what delivers results, and of what is about clusters, are known too, and each module of two
+// programs is there once.
 func TestBoth(t *testing.T) {
 	var lists [][]module
-	for _, command := range []string{"gostap", "gostap-export"} {
+	for _, command := range []string{"gostap", "gostap-export", "gostap-fleet"} {
 		info := &buildinfo.BuildInfo{Path: "github.com/gostap/gostap/cmd/" + command, GoVersion: "go1.26.8",
 			Settings: []debug.BuildSetting{{Key: "CGO_ENABLED", Value: "0"}}}
 		dirs, _, err := packageFolders(info.Path, info.Settings)
@@ -145,113 +144,69 @@ func TestBoth(t *testing.T) {
 			t.Errorf("%s is there %d times", m.path, seen[m.path])
 		}
 	}
-	if seen["go.opentelemetry.io/otel"] != 1 || seen["npm:uplot"] != 1 {
+	if seen["go.opentelemetry.io/otel"] != 1 || seen["npm:uplot"] != 1 || seen["k8s.io/client-go"] != 0 {
 		t.Errorf("%v", seen)
 	}
-}
-
-// TestImage: the image is what the specifications say, and has the command and nothing to run beside it.
-func TestImage(t *testing.T) {
-	files := []file{{"bin/gostap", 0o755, []byte("the command")}, {"LICENSE", 0o644, []byte("text")},
-		{"man/x.1.gz", 0o644, nil}}
-	image, err := containerImage(files, "1.0~rc1+2.g1234567", "machine", noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, _ := containerImage(files, "1.0~rc1+2.g1234567", "machine", noon); !bytes.Equal(image, again) {
-		t.Error("two images of the same are not the same")
-	}
-	in := untar(t, image)
-	blob := func(d descriptor) []byte {
-		data := in["blobs/"+strings.Replace(d.Digest, ":", "/", 1)]
-		if fmt.Sprintf("sha256:%x", sha256.Sum256(data)) != d.Digest || len(data) != d.Size {
-			t.Fatalf("%s: %d bytes", d.Digest, len(data))
+	all := string(licenceTexts(lists[2]))
+	for _, path := range []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime", "sigs.k8s.io/yaml"} {
+		if !strings.Contains(all, "\n  "+path+" v") || !strings.Contains(all, "\n"+path+" v") {
+			t.Errorf("%s is not in LICENSES of gostap-fleet", path)
 		}
-		return data
-	}
-	decode := func(data []byte, to any) {
-		if err := json.Unmarshal(data, to); err != nil {
-			t.Fatalf("%v\n%s", err, data)
-		}
-	}
-	var index struct{ Manifests []descriptor }
-	decode(in["index.json"], &index)
-	var manifest struct {
-		Config descriptor
-		Layers []descriptor
-	}
-	decode(blob(index.Manifests[0]), &manifest)
-	var config struct {
-		Config struct{ Entrypoint []string }
-		RootFS struct {
-			IDs []string `json:"diff_ids"`
-		}
-	}
-	decode(blob(manifest.Config), &config)
-	z, err := gzip.NewReader(bytes.NewReader(blob(manifest.Layers[0])))
-	if err != nil {
-		t.Fatal(err)
-	}
-	layer, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := fmt.Sprintf("sha256:%x", sha256.Sum256(layer)); config.RootFS.IDs[0] != got {
-		t.Errorf("the layer is %s, not %s", got, config.RootFS.IDs[0])
-	}
-	if got := untar(t, layer); string(got["usr/bin/gostap"]) != "the command" || len(got) != 11 {
-		t.Errorf("the image has %q", got)
-	}
-	if config.Config.Entrypoint[0] != "/usr/bin/gostap" {
-		t.Errorf("the image runs %q", config.Config.Entrypoint)
-	}
-	var docker []struct {
-		Config           string
-		RepoTags, Layers []string
-	}
-	decode(in["manifest.json"], &docker)
-	if d := docker[0]; len(in[d.Config]) == 0 || len(in[d.Layers[0]]) == 0 ||
-		d.RepoTags[0] != "gostap:1.0-rc1-2.g1234567" {
-		t.Errorf("manifest.json: %v", docker)
 	}
 }
 
-// untar gives what an archive has; every entry has to be root's and of the time of the commit.
-func untar(t *testing.T, b []byte) map[string][]byte {
-	t.Helper()
-	out := map[string][]byte{}
-	for r := tar.NewReader(bytes.NewReader(b)); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			return out
+// TestListsDiffer: what two programs of one version are made of are lists about two things, of which each has its name.
+func TestListsDiffer(t *testing.T) {
+	names := map[string]bool{}
+	for command, name := range map[string]string{"gostap": "github.com/gostap/gostap",
+		"gostap-fleet": "github.com/gostap/gostap/cmd/gostap-fleet"} {
+		p := program{file: file{"bin/" + command, 0o755, []byte(command)},
+			info: &buildinfo.BuildInfo{Path: "github.com/gostap/gostap/cmd/" + command,
+				Main: debug.Module{Path: "github.com/gostap/gostap"}}}
+		files, err := p.about([]module{{path: "std", licence: "BSD-3-Clause"}}, "v1", noon)
+		if err != nil || len(files) != 3 || files[1].name != "sbom.cdx.json" {
+			t.Fatalf("%v, %v", files, err)
 		}
+		var b bom
+		if err := json.Unmarshal(files[1].data, &b); err != nil || b.Metadata.Component.Name != name ||
+			b.Metadata.Component.Hashes[0].Content != fmt.Sprintf("%x", sha256.Sum256([]byte(command))) {
+			t.Errorf("%v, %s", err, files[1].data)
+		}
+		names[b.Metadata.Component.PURL], names[b.Serial] = true, true
+	}
+	if len(names) != 4 || !names["pkg:golang/github.com/gostap/gostap@v1#cmd/gostap-fleet"] {
+		t.Errorf("%v", names)
+	}
+}
+
+// TestContents: what the files for nfpm name is what a tar ball has, so that no package lacks anything.
+func TestContents(t *testing.T) {
+	for name, all := range map[string][]string{
+		"gostap": {"bin/gostap", "bin/gostap-export", "man/*.1.gz", "man/*.3.gz", "man/*.7.gz",
+			"completion/gostap.bash", "completion/gostap.zsh", "completion/gostap.fish", "systemd/gostap@.service",
+			"systemd/gostap-agent.service",
+			"LICENSE", "LICENSES", "sbom.cdx.json", "VERSION", "README.md", "CHANGELOG.md", "packages.md"},
+		fleetName: {"bin/gostap-fleet", "man/*.1.gz", "man/*.7.gz", "LICENSE", "LICENSES", "sbom.cdx.json", "VERSION",
+			"fleet.md"},
+	} {
+		b, err := os.ReadFile(name + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !h.ModTime.Equal(noon) || h.Uid != 0 || h.Gid != 0 {
-			t.Errorf("%s: %v, owner %d:%d", h.Name, h.ModTime, h.Uid, h.Gid)
+		for _, part := range all {
+			if !bytes.Contains(b, []byte(`"${STAGE}/`+part+`"`)) {
+				t.Errorf("%s.yaml has no %s", name, part)
+			}
 		}
-		if out[h.Name], err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
+		named := map[string]bool{}
+		for _, m := range regexp.MustCompile(`"\$\{STAGE\}/([^"]+)"`).FindAllSubmatch(b, -1) {
+			named[string(m[1])] = true
 		}
-	}
-}
-
-// TestContents: what nfpm.yaml names is what a tar ball has, so that no package lacks anything.
-func TestContents(t *testing.T) {
-	b, err := os.ReadFile("nfpm.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"bin/gostap", "bin/gostap-export", "man/*.1.gz", "man/*.3.gz", "man/*.7.gz",
-		"completion/gostap.bash",
-		"completion/gostap.zsh", "completion/gostap.fish", "systemd/gostap@.service",
-		"systemd/gostap-agent.service", "LICENSE", "LICENSES", "sbom.cdx.json", "VERSION", "README.md",
-		"CHANGELOG.md", "packages.md"} {
-		if !bytes.Contains(b, []byte(`"${STAGE}/`+name+`"`)) {
-			t.Errorf("nfpm.yaml has no %s", name)
+		if len(named) != len(all) {
+			t.Errorf("%s.yaml names %v", name, named)
 		}
 	}
+	b, _ := os.ReadFile("gostap.yaml")
 	for _, script := range []string{"postinstall", "preremove", "postremove"} {
 		if st, err := os.Stat("scripts/" + script); err != nil || !bytes.Contains(b, []byte(source+"scripts/"+script)) {
 			t.Errorf("%s: %v, %v", script, st, err)
@@ -301,5 +256,40 @@ func TestAgentUnit(t *testing.T) {
 	out, err := exec.Command(analyze, "verify", "--man=no", path).CombinedOutput()
 	if strings.Contains(string(out), "gostap-agent.service:") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestFleetFiles: a tar ball of gostap-fleet has what its packages are made of.
+func TestFleetFiles(t *testing.T) {
+	t.Chdir("../../..")
+	made := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(made, "man-fleet"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := release{made: made, described: "v1", at: noon}
+	p := &program{file: file{"bin/gostap-fleet", 0o755, []byte("program")}, info: &buildinfo.BuildInfo{}}
+	if _, err := r.fleetFiles(p); err == nil || !strings.Contains(err.Error(), "no manual pages in ") {
+		t.Errorf("without pages: %v", err)
+	}
+	for _, page := range []string{"gostap-fleet.1", "gostap-fleet.7"} {
+		if err := os.WriteFile(filepath.Join(made, "man-fleet", page), []byte("page"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := r.fleetFiles(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.name)
+		if (f.mode == 0o755) != (f.name == "bin/gostap-fleet") || len(f.data) == 0 {
+			t.Errorf("%s: %v, %d bytes", f.name, f.mode, len(f.data))
+		}
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "LICENSE LICENSES VERSION bin/gostap-fleet fleet.md "+
+		"man/gostap-fleet.1.gz man/gostap-fleet.7.gz sbom.cdx.json" {
+		t.Errorf("%s", got)
 	}
 }

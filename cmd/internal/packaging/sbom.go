@@ -5,6 +5,7 @@ import (
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 )
@@ -61,8 +62,11 @@ func sbom(info *buildinfo.BuildInfo, modules []module, digest [sha256.Size]byte,
 		l.Licence.ID = id
 		return []licence{l}
 	}
-	self := component{Type: "application", Name: info.Main.Path, Version: version,
-		PURL:   "pkg:golang/" + info.Main.Path + "@" + version,
+	name, purl := info.Main.Path, "pkg:golang/"+info.Main.Path+"@"+version
+	if path.Base(info.Path) != path.Base(info.Main.Path) { // not the command that the module is named after
+		name, purl = info.Path, purl+"#"+strings.TrimPrefix(info.Path, info.Main.Path+"/")
+	}
+	self := component{Type: "application", Name: name, Version: version, PURL: purl,
 		Hashes: []hash{{"SHA-256", fmt.Sprintf("%x", digest)}}, Licences: under("MIT"),
 		Properties: []property{{"go:version", info.GoVersion}}}
 	self.Ref = self.PURL
