@@ -87,8 +87,8 @@ func unpack(t *testing.T, archive []byte) unpacked {
 // gostap-fleet has the layer of the other below.
 func TestImages(t *testing.T) {
 	gostap := []file{{"bin/gostap", 0o755, []byte("the command")}, {"bin/gostap-export", 0o755, []byte("the other")},
-		{"LICENSE", 0o644, []byte("text")}, {"LICENSES", 0o644, []byte("texts")}, {"sbom.cdx.json", 0o644, []byte("{}")},
-		{"man/x.1.gz", 0o644, nil}}
+		{"LICENSE", 0o644, []byte("text")}, {"LICENSES", 0o644, []byte("texts")},
+		{"sbom.cdx.json", 0o644, []byte("{}")}, {"man/x.1.gz", 0o644, nil}}
 	fleet := []file{{"bin/gostap-fleet", 0o755, []byte("the controller")}, {"LICENSE", 0o644, []byte("text")},
 		{"LICENSES", 0o644, []byte("more texts")}, {"sbom.cdx.json", 0o644, []byte("[]")}, {"fleet.md", 0o644, nil}}
 	build := func() (out [2][]byte) {
