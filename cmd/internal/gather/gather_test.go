@@ -24,13 +24,26 @@ func hostLines(text string, status int) []byte {
 	return e.End(b, &record.End{Time: time.Unix(2, 0), Status: status, Errors: 3})
 }
 
-// TestLines: lines of several machines that come in any pieces are whole lines of one stream, which the schema has,
-// each with its machine; the end has the greatest status and all errors.
-func TestLines(t *testing.T) {
+// checked reads lines by the schema.
+func checked(t *testing.T, b []byte) (lines []map[string]any) {
+	t.Helper()
 	schema, err := jsonschema.Read(jsonlines.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
+	for line := range bytes.Lines(b) {
+		v, err := schema.Check(line)
+		if err != nil {
+			t.Fatalf("%s%v", line, err)
+		}
+		lines = append(lines, v.(map[string]any))
+	}
+	return lines
+}
+
+// TestLines: lines of several machines that come in any pieces are whole lines of one stream, which the schema has,
+// each with its machine; the end has the greatest status and all errors.
+func TestLines(t *testing.T) {
 	for piece := 1; piece < 90; piece += 11 {
 		var out bytes.Buffer
 		s := New(&out, false, true, nil)
@@ -50,12 +63,7 @@ func TestLines(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for line := range bytes.Lines(out.Bytes()) {
-			v, err := schema.Check(line)
-			if err != nil {
-				t.Fatalf("%s%v", line, err)
-			}
-			l := v.(map[string]any)
+		for _, l := range checked(t, out.Bytes()) {
 			text, _ := l["type"].(string)
 			for _, k := range []string{"machine", "node", "namespace", "pod", "text"} {
 				if v, ok := l[k].(string); ok {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"net"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,19 +13,7 @@ import (
 // once if times of it mislead. Answers to what was never asked are not believed.
 func TestClock(t *testing.T) {
 	for _, off := range []time.Duration{0, 300 * time.Millisecond, -90 * time.Second, time.Hour} {
-		path := filepath.Join(t.TempDir(), "s")
-		l, err := net.Listen("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			defer c.Close()
-			there := newConn(c, c)
-			there.sendJSON(frameHello, Hello{Protocol: Protocol})
+		path := stranger(t, func(_ *net.UnixConn, there *conn) {
 			for n := 0; n < atOnce; {
 				kind, body, err := there.receive()
 				if err != nil {
@@ -42,13 +29,12 @@ func TestClock(t *testing.T) {
 				}
 			}
 			there.send(frameExit, []byte{0})
-		}()
+		})
 		var errs bytes.Buffer
 		var clock Clock
 		host := Host{Name: "a", Socket: path, Follow: &Follow{Clock: func(c Clock) { clock = c }, Told: func(Told) {},
 			Ended: func(bool, string) {}}}
 		status := Run(t.Context(), Options{Hosts: []Host{host}, Out: &errs, Err: &errs})
-		l.Close()
 		if d := clock.Ahead - off; status != 0 || clock.Error <= 0 || max(d, -d) > clock.Error {
 			t.Errorf("%v: status %d, %v", off, status, clock)
 		}

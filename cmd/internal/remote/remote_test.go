@@ -216,16 +216,15 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestDeaf: a session that hears nothing any more, since it is about to end, has ended in order when its end comes,
-// whatever could not be sent to it before.
-func TestDeaf(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
+// stranger has what says frames at a socket in place of a session, from its greeting on, and gives the socket's path.
+func stranger(t *testing.T, says func(c *net.UnixConn, there *conn)) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	signals := make(chan os.Signal, 2)
+	t.Cleanup(func() { l.Close() })
 	go func() {
 		c, err := l.Accept()
 		if err != nil {
@@ -234,13 +233,25 @@ func TestDeaf(t *testing.T) {
 		defer c.Close()
 		there := newConn(c, c)
 		there.sendJSON(frameHello, Hello{Protocol: Protocol})
-		there.receive() // the request
-		c.(*net.UnixConn).CloseRead()
+		says(c.(*net.UnixConn), there)
+	}()
+	return path
+}
+
+// TestDeaf: a session that hears nothing any more, since it is about to end, has ended in order when its end comes,
+// whatever could not be sent to it before.
+func TestDeaf(t *testing.T) {
+	signals := make(chan os.Signal, 2)
+	path := stranger(t, func(c *net.UnixConn, there *conn) {
+		for kind, err := byte(0), error(nil); kind != frameRequest && err == nil; {
+			kind, _, err = there.receive()
+		}
+		c.CloseRead()
 		signals <- syscall.SIGTERM
 		time.Sleep(200 * time.Millisecond)
 		there.send(frameCounted, []byte("the last"))
 		there.send(frameExit, []byte{7})
-	}()
+	})
 	var out, errs bytes.Buffer
 	var told []string
 	status := Run(t.Context(), Options{Hosts: []Host{{Name: "a", Socket: path}}, Out: &out, Err: &errs,
