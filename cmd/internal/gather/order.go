@@ -3,6 +3,7 @@ package gather
 import (
 	"bytes"
 	"container/heap"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -209,7 +210,7 @@ func (p *printer) Write(b []byte) (int, error) {
 		}
 		p.to.Take(&l)
 		if l.Type == "end" {
-			p.to.Close(nil)
+			p.to.Close(context.Background())
 		}
 	}
 	return len(b), p.to.Flush()

@@ -22,7 +22,7 @@ func TestKeys(t *testing.T) {
 	if status != 0 || strings.Count(out, "valid until ") != 4 {
 		t.Fatal(out)
 	}
-	all := map[string][]byte{}
+	var all map[string][]byte
 	read := func() map[string][]byte {
 		now := map[string][]byte{}
 		err := filepath.Walk(dir, func(path string, st os.FileInfo, err error) error {
