@@ -208,11 +208,7 @@ func (s *spreader) translate() {
 		alone, adds := true, false
 		for g, u := range s.use[i] {
 			adds = adds || !u.other
-			for j := range s.p.Probes {
-				v := s.use[j][g]
-				alone = alone && (j == i || !u.other || s.of[g] != all || v == nil || !v.other ||
-					s.local[j].text != "" && last(s.p.Probes[j]) && s.onlyAdds(s.p.Probes[j]))
-			}
+			alone = alone && (!u.other || s.of[g] != all || s.ofHits(g, i))
 		}
 		if !alone || !adds {
 			continue
@@ -223,6 +219,23 @@ func (s *spreader) translate() {
 			}
 		}
 	}
+}
+
+// ofHits reports whether all that a global has comes from handlers that are hit, and nobody but end probes like one reads
+// it: what begin probes, timers and first values add is there once, and would be there on each machine.
+func (s *spreader) ofHits(g, like int) bool {
+	if gl := s.p.Globals[g]; gl.InitInt != 0 {
+		return false
+	}
+	for j, pr := range s.p.Probes {
+		if j == like || s.use[j][g] == nil || !once(pr) {
+			continue
+		}
+		if s.local[j].text == "" || !last(pr) || !s.onlyAdds(pr) || !s.use[j][g].other {
+			return false
+		}
+	}
+	return true
 }
 
 // onlyAdds reports whether all that a handler does is adding to globals.
@@ -242,7 +255,7 @@ func (s *spreader) onlyAdds(pr *ir.Probe) bool {
 }
 
 // settle finds who runs the other handlers: one that uses something of each machine runs on each, and with it goes what
-// else it uses, as far as that is not of all; what it only adds to can be.
+// else it uses, as far as that is not of all; what end probes only add to can be.
 func (s *spreader) settle() {
 	for changed := true; changed; {
 		changed = false
@@ -252,7 +265,7 @@ func (s *spreader) settle() {
 			}
 			where := all
 			why := s.local[i]
-			if why.text != "" && !s.readsShared(i) {
+			if why.text != "" && !s.tied(i) {
 				where = each
 			}
 			for g, u := range s.use[i] {
@@ -261,12 +274,12 @@ func (s *spreader) settle() {
 						fmt.Sprintf("is used by %s, which runs on each machine", pr.Name)}
 				}
 			}
-			if where != each || s.readsShared(i) && !s.harden(i, why) {
+			if where != each || s.tied(i) && !s.harden(i, why) {
 				continue
 			}
 			s.at[i], changed = each, true
 			for g, u := range s.use[i] {
-				if gl := s.p.Globals[g]; u.other || gl.Internal || gl.Wrap || gl.Float {
+				if gl := s.p.Globals[g]; u.other || !last(pr) || gl.Internal || gl.Wrap || gl.Float {
 					s.local1(g, why)
 				} else if s.of[g] == nobody {
 					s.of[g], s.soft[g] = all, true
@@ -276,25 +289,28 @@ func (s *spreader) settle() {
 	}
 }
 
-// harden has what a handler reads of all machines be of each, if all of that could be either.
+// harden has what ties a handler be of each, if all of that could be either.
 func (s *spreader) harden(i int, why reason) bool {
+	var tied []int
 	for g, u := range s.use[i] {
-		if s.of[g] == all && u.other && !s.soft[g] {
-			return false
+		if s.of[g] == all && (u.other || !last(s.p.Probes[i])) {
+			if !s.soft[g] {
+				return false
+			}
+			tied = append(tied, g)
 		}
 	}
-	for g, u := range s.use[i] {
-		if s.of[g] == all && u.other {
-			s.local1(g, why)
-		}
+	for _, g := range tied {
+		s.local1(g, why)
 	}
 	return true
 }
 
-// readsShared reports whether a handler does more than add to globals that are of all machines.
-func (s *spreader) readsShared(i int) bool {
+// tied reports whether a handler uses globals that are of all machines, and would have to run once: an end probe that
+// only adds to them would not.
+func (s *spreader) tied(i int) bool {
 	for g, u := range s.use[i] {
-		if s.of[g] == all && u.other {
+		if s.of[g] == all && (u.other || !last(s.p.Probes[i])) {
 			return true
 		}
 	}

@@ -52,6 +52,22 @@ func TestDivide(t *testing.T) {
 		{"of each, added up at the end", hit + "  long r0\nb0:\n  gset @t, 1\n  sadd @s, 1\n  end\n}\n" +
 			end + "  long r0\nb0:\n  r0 = gget @t\n  sadd @s, r0\n  madd @k[r0], 1\n  end\n}\n" +
 			end + "  long r0\nb0:\n  r0 = sget.count @s\n  mclear @k\n  end\n}\n", "hit end; end; s k"},
+		{"put into words", hit + "b0:\n  madd @k[1], 1\n  end\n}\n" +
+			end + "  long r0, r1\nb0:\n  r0 = intr cpu()\n  r1 = mget @k[r0]\n  gadd @x, r1\n  end\n}\n" +
+			end + "  long r0\nb0:\n  r0 = gget @x\n  end\n}\n", "hit end; end; x"},
+		{"put into words, and added to by a timer", hit + "b0:\n  gadd @n, 1\n  end\n}\n" +
+			timer + "b0:\n  gadd @n, 1000\n  end\n}\n" +
+			end + "  long r0, r1\nb0:\n  r0 = intr cpu()\n  r1 = gget @n\n  gadd @x, r1\n  end\n}\n" +
+			end + "  long r0\nb0:\n  r0 = gget @x\n  end\n}\n",
+			"cpu() asks the machine where it runs, and this end probe is about all of them"},
+		{"put into words, with a first value", hit + "b0:\n  gadd @c, 1\n  end\n}\n" +
+			end + "  long r0, r1\nb0:\n  r0 = intr cpu()\n  r1 = gget @c\n  gadd @x, r1\n  end\n}\n" +
+			end + "  long r0\nb0:\n  r0 = gget @x\n  end\n}\n",
+			"cpu() asks the machine where it runs, and this end probe is about all of them"},
+		{"a timer that adds what is of each", hit + "b0:\n  gset @t, 1\n  gadd @n, 1\n  end\n}\n" +
+			timer + "  long r0\nb0:\n  r0 = gget @t\n  gadd @n, r0\n  end\n}\n" +
+			end + "  long r0\nb0:\n  r0 = gget @n\n  end\n}\n",
+			"t is of each machine, and n is of all: this timer probe can use one of them"},
 		{"added up at the end, and read there", hit + "b0:\n  gset @t, 1\n  end\n}\n" +
 			end + "  long r0\nb0:\n  r0 = gget @t\n  gadd @x, r0\n  end\n}\n" +
 			end + "  long r0, r1\nb0:\n  r0 = gget @x\n  r1 = gget @t\n  end\n}\n", "hit end end; ; "},
