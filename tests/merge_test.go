@@ -90,6 +90,20 @@ probe end { foreach (w+ in words) println(w, ": ", words[w]) printf("%d machines
 	}
 }
 
+// TestMergeOver: a script that comes to its end before any machine was asked ends, with what it has to say.
+func TestMergeOver(t *testing.T) {
+	needRoot(t)
+	for script, want := range map[string]string{
+		`global n probe begin { exit() } probe syscall.read { n++ } probe end { println(n >= 0) }`: "1\n",
+		`global n probe oneshot { println("x") } probe syscall.read { n++ }`:                       "x\nn=0\n",
+	} {
+		s := begin(t, "--merge", "--remote", "direct", "--remote", "direct", "-w", "-e", script)
+		if status := s.end(); status != 0 || s.stdout() != want {
+			t.Errorf("%s: status %d, %q\n%s", script, status, s.stdout(), s.stderr())
+		}
+	}
+}
+
 // TestMergeTools: each tool about the kernel has one answer of all machines.
 func TestMergeTools(t *testing.T) {
 	gostap := bin(t, "gostap")

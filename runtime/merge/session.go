@@ -48,6 +48,7 @@ type Session struct {
 	changed chan struct{}
 	notes   []string
 	open    bool
+	started bool        // the machines were asked to begin
 	sizes   map[int]int // of arrays of Shared, for one machine
 }
 
@@ -191,6 +192,9 @@ func (s *Session) over() bool {
 // Attach has the machines begin, and waits until each has its probes in place or has failed. Some that do not come to
 // that are not waited for longer than Config.Wait, if others have.
 func (s *Session) Attach(ctx context.Context) error {
+	s.mu.Lock()
+	s.started = true
+	s.mu.Unlock()
 	s.c.Start()
 	late := time.NewTimer(cmp.Or(s.c.Wait, mostWait))
 	defer late.Stop()
@@ -245,6 +249,12 @@ func (s *Session) Read(deadline time.Time, fn func([]byte) error) error {
 // finish ends the machines' sessions and waits for what they have to say.
 func (s *Session) finish() {
 	s.Shut()
+	s.mu.Lock()
+	started := s.started
+	s.mu.Unlock()
+	if !started {
+		return // the script came to its end before, and no machine has anything to say
+	}
 	s.c.Stop()
 	for !s.over() {
 		<-s.changed
