@@ -65,6 +65,8 @@ type Spec struct {
 	// beginning is kept.
 	Folded bool   `json:"folded,omitempty"`
 	Limits Limits `json:"limits,omitzero"`
+	// Begin is when the session begins, at once if it is left out or has been.
+	Begin *metav1.Time `json:"begin,omitempty"`
 	// Export are destinations by the names that they have in the controller; what is printed is in the status beside.
 	Export []string `json:"export,omitempty"`
 	Guru   bool     `json:"guru,omitempty"`

@@ -187,6 +187,11 @@ func (c *Controller) start(ctx context.Context, t *api.Trace) (time.Duration, er
 			return 0, err
 		}
 	}
+	if b := t.Spec.Begin; b != nil {
+		if left := time.Until(b.Time); left > 0 {
+			return left, c.wait(ctx, t, "begins at "+b.UTC().Format(time.RFC3339))
+		}
+	}
 	c.mu.Lock()
 	full := len(c.runs) >= c.Most
 	c.mu.Unlock()

@@ -224,6 +224,31 @@ func TestExpire(t *testing.T) {
 	}
 }
 
+// TestBegin: a session begins at its time, not before, and at once if that has been; one that is deleted before never
+// begins.
+func TestBegin(t *testing.T) {
+	at := func(in time.Duration) func(*api.Trace) {
+		return func(t *api.Trace) {
+			b := metav1.NewTime(time.Now().Add(in))
+			t.Spec.Begin = &b
+		}
+	}
+	l := newLab(t, `echo ran`, trace("x", at(time.Hour)), trace("y", at(-time.Hour)), trace("z", at(time.Hour)))
+	x, r := l.step("x")
+	if x.Status.Phase != api.Pending || !strings.HasPrefix(x.Status.Message, "begins at 20") || l.c.run(x.UID) != nil ||
+		r.RequeueAfter < 59*time.Minute || r.RequeueAfter > time.Hour {
+		t.Errorf("%+v %v", x.Status, r)
+	}
+	if y := l.until("y", finished); y.Status.Phase != api.Done || y.Status.Result.Text != "ran\n" {
+		t.Errorf("%+v", y.Status)
+	}
+	z, _ := l.step("z")
+	if err := l.Delete(t.Context(), z); err != nil {
+		t.Fatal(err)
+	}
+	l.until("z", func(z *api.Trace) bool { return z == nil })
+}
+
 // TestMost: more sessions than allowed wait.
 func TestMost(t *testing.T) {
 	l := newLab(t, waits, trace("x"), trace("y"), trace("z"))

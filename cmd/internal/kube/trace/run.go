@@ -73,7 +73,7 @@ func create(ctx context.Context, a asked, errw io.Writer) (*resource, error) {
 // ask reads the arguments of run. Behind the name of a tool its options come first, then those of run.
 func ask(args []string) (a asked, err error) {
 	var tool *tools.Tool
-	var file, selector, where, lasts, sample, hits string
+	var file, selector, where, lasts, sample, hits, at string
 	chosen, rest := false, false
 	for len(args) > 0 {
 		word := args[0]
@@ -93,7 +93,8 @@ func ask(args []string) (a asked, err error) {
 			return nil
 		}
 		strs := map[string]*string{"-n": &a.namespace, "--namespace": &a.namespace, "-l": &selector,
-			"--selector": &selector, "--for": &lasts, "--nodes": &where, "--sample": &sample, "--max-hits": &hits,
+			"--selector": &selector, "--for": &lasts, "--at": &at, "--nodes": &where, "--sample": &sample,
+			"--max-hits": &hits,
 			"-c": &container, "--container": &container, "--export": &export,
 			"--program": &a.spec.Program, "--name": &a.name, "-e": &a.spec.Script, "--execute": &a.spec.Script}
 		flags := map[string]*bool{"--wait": &a.spec.Wait, "--separate": &a.spec.Separate,
@@ -143,12 +144,35 @@ func ask(args []string) (a asked, err error) {
 			return a, slip.New("kube: run has no option "+name, "gostap kube run --help")
 		}
 	}
+	if at != "" {
+		if a.spec.Begin, err = moment(at, time.Now()); err != nil {
+			return a, err
+		}
+	}
 	if hits != "" {
 		if a.spec.Limits.HitsPerSecond, err = strconv.Atoi(hits); err != nil || a.spec.Limits.HitsPerSecond < 1 {
 			return a, slip.New(fmt.Sprintf("kube: --max-hits takes a number of hits a second, not %q", hits), "")
 		}
 	}
 	return a, a.complete(file, selector, where, lasts, sample)
+}
+
+// moment reads a time, or one of the clock that is within a day from now.
+func moment(text string, now time.Time) (*time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return &at, nil
+	}
+	at, err := time.ParseInLocation("15:04", text, now.Location())
+	if err != nil {
+		return nil, slip.New(fmt.Sprintf("kube: --at takes a time such as 2026-12-01T02:00:00Z or 02:00, not %q", text),
+			"")
+	}
+	at = time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), 0, 0, now.Location())
+	if at.Before(now) {
+		at = at.AddDate(0, 0, 1)
+	}
+	at = at.UTC()
+	return &at, nil
 }
 
 func option(t *tools.Tool, word string) *tools.Option {

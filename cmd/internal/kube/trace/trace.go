@@ -40,6 +40,7 @@ or writes FILE: .svg and .html are flame graphs, .folded and .pb.gz for other pr
   -l, --selector SEL    pods with these labels: app=cart,tier=web
   -c, --container NAME  only this container of the pods; any number of times
       --for TIME        how long: 60s if not said
+      --at TIME         when it begins: 2026-12-01T02:00:00Z, or 02:00 of here within a day
       --nodes SEL       only on nodes with these labels
       --sample N        on so many nodes, taken at random
       --max-hits N      where probes are hit more often in a second, it ends on that node
@@ -102,6 +103,7 @@ type spec struct {
 	InOrder     bool                   `json:"inOrder,omitempty"`
 	Folded      bool                   `json:"folded,omitempty"`
 	Limits      limits                 `json:"limits,omitzero"`
+	Begin       *time.Time             `json:"begin,omitempty"`
 	Export      []string               `json:"export,omitempty"`
 	Guru        bool                   `json:"guru,omitempty"`
 	RequestedBy *struct{ Name string } `json:"requestedBy,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
@@ -32,6 +33,9 @@ func TestAsk(t *testing.T) {
 				`"nodes":{"matchLabels":{"zone":"a"},"sample":4},` +
 				`"program":"./x","separate":true,"export":["a","b"],"guru":true}`},
 		{"-l a=b " + file + " x", `{"script":"probe end {}","args":["x"],"pods":{"matchLabels":{"a":"b"}}}`},
+		{"-l a=b --at 2026-12-01T02:00:00+01:00 errsnoop", `{"tool":"errsnoop","pods":{"matchLabels":{"a":"b"}},` +
+			`"begin":"2026-12-01T02:00:00+01:00"}`},
+		{"-l a=b --at tonight errsnoop", `not "tonight"`},
 		{"-l a=b", "nothing is to be run"},
 		{"errsnoop", "no pods are named"},
 		{"-l a errsnoop", `takes labels with their values, not "a"`},
@@ -127,6 +131,16 @@ func TestAskProfile(t *testing.T) {
 		if err == nil && (got != c.want || !a.spec.Folded || !strings.Contains(a.spec.Script, hz)) ||
 			err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %s, not %s", c.args, err, got, c.want)
+		}
+	}
+}
+
+func TestMoment(t *testing.T) {
+	now := time.Date(2026, 11, 28, 23, 30, 0, 0, time.FixedZone("x", 3600))
+	for text, want := range map[string]string{"23:45": "2026-11-28T22:45:00Z", "02:00": "2026-11-29T01:00:00Z",
+		"2026-12-01T02:00:00Z": "2026-12-01T02:00:00Z"} {
+		if at, err := moment(text, now); err != nil || at.Format(time.RFC3339) != want {
+			t.Errorf("%s: %v %v", text, at, err)
 		}
 	}
 }
