@@ -1,6 +1,8 @@
 package tests
 
 import (
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -51,5 +53,26 @@ func TestExportText(t *testing.T) {
 				t.Errorf("%v: %q, not %q", err, got, want)
 			}
 		})
+	}
+}
+
+// TestExportTextFull: an output that cannot be written ends the session, and a script that is refused is told alone.
+func TestExportTextFull(t *testing.T) {
+	needRoot(t)
+	bin(t, "gostap-export")
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	var said strings.Builder
+	cmd := exec.Command(bin(t, "gostap"), "--export", "text", "-e", `probe timer.ms(10) { println("hi") }`)
+	cmd.Stdout, cmd.Stderr = full, &said
+	if err := cmd.Run(); err == nil || strings.Count(said.String(), "no space left on device") != 1 {
+		t.Errorf("%v: %s", err, &said)
+	}
+	if out, err := gostapRuns(t, "--export", "text", "-e", "probe begn { }"); err == nil ||
+		strings.Count(out, "error") != 1 {
+		t.Errorf("%v: %s", err, out)
 	}
 }

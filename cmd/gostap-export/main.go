@@ -125,6 +125,9 @@ func run(args []string, in io.Reader, out, errw io.Writer) error {
 		}
 		for _, d := range to {
 			d.Take(l)
+			if d, ok := d.(*text.Printer); ok && d.Err() != nil {
+				return fmt.Errorf("write output: %w", d.Err()) // who wants to read it ends the session
+			}
 		}
 		return nil
 	}
@@ -136,6 +139,9 @@ func run(args []string, in io.Reader, out, errw io.Writer) error {
 		}
 	}
 	err := reader.Each(take, idle)
+	if *ready && errors.Is(err, feed.ErrEmpty) {
+		err = nil // gostap has said why there was no session
+	}
 	return errors.Join(append([]error{err}, finish(to, fs.Args(), reader, *drain)...)...)
 }
 

@@ -55,10 +55,11 @@ var notExport = map[string]string{
 
 // checkFormat looks at --format, and at what needs lines of a format.
 func (o *options) checkFormat(fs *pflag.FlagSet) error {
+	if fs.Changed("in-order") && (o.inOrder < time.Millisecond || o.inOrder > time.Minute) {
+		return slip.New(fmt.Sprintf("--in-order takes a time from 1ms to 1m, such as 500ms, not %v", o.inOrder), "")
+	}
 	if o.inOrder != 0 && len(o.exports) == 0 {
 		switch {
-		case o.inOrder < 0:
-			return slip.New("--in-order takes a time, such as 500ms", "")
 		case o.format == "" || o.format == "text":
 			o.format, o.printed = formatJSON, true // by whose times text is put in order
 			return refuses(fs, notFormat, "--in-order")

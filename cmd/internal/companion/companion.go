@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/gostap/gostap/cmd/internal/slip"
@@ -32,6 +33,7 @@ type Companion struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	gone chan error // what became of its output
+	full atomic.Pointer[error]
 	once sync.Once
 	err  error // what Close says
 }
@@ -79,6 +81,8 @@ func Start(destinations []string, out, errw io.Writer) (*Companion, error) {
 	go func() {
 		_, err := io.Copy(out, r)
 		if err != nil {
+			err = fmt.Errorf("write output: %w", err)
+			c.full.Store(&err)
 			io.Copy(io.Discard, r) // it is not to wait for what nobody reads
 		}
 		c.gone <- err
@@ -101,8 +105,11 @@ func find(name string) string {
 	return path
 }
 
-// Write takes lines.
+// Write takes lines. It fails where what is printed of them cannot be written.
 func (c *Companion) Write(b []byte) (int, error) {
+	if full := c.full.Load(); full != nil {
+		return 0, *full
+	}
 	n, err := c.in.Write(b)
 	if err != nil {
 		if ended := c.Close(); ended != nil {
@@ -118,10 +125,7 @@ func (c *Companion) Write(b []byte) (int, error) {
 func (c *Companion) Close() error {
 	c.once.Do(func() {
 		c.in.Close()
-		err := <-c.gone // Wait closes what it is read from
-		if err != nil {
-			c.err = fmt.Errorf("write output: %w", err)
-		}
+		c.err = <-c.gone // Wait closes what it is read from
 		if err := c.cmd.Wait(); err != nil {
 			c.err = fmt.Errorf("%s: not all was delivered (%w)", name, err)
 		}

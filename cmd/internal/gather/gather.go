@@ -111,7 +111,8 @@ func (h *here) Write(b []byte) (int, error) {
 	}
 	if !h.s.table {
 		for line := range bytes.Lines(b) {
-			h.s.put(h.rows.at(line), clock{}, bytes.Clone(line))
+			at, own := h.rows.at(line)
+			h.s.put(at, own, clock{}, bytes.Clone(line))
 		}
 		return len(b), h.s.failed()
 	}
@@ -167,9 +168,9 @@ func (r *Source) Write(b []byte) {
 			break
 		}
 		if r.s.order != nil && !r.s.table {
-			at := r.at(r.rest[:n])
+			at, own := r.at(r.rest[:n])
 			if line := r.add(nil, r.rest[:n]); len(line) > 0 {
-				r.s.put(at, r.clock, line)
+				r.s.put(at, own, r.clock, line)
 			}
 		} else {
 			out = r.add(out, r.rest[:n])
@@ -348,7 +349,7 @@ func (r *Source) End(status int) {
 		switch out := r.add(nil, line); {
 		case r.bad:
 		case r.s.order != nil:
-			r.s.put(end.Time, clock{}, out)
+			r.s.put(end.Time, true, clock{}, out)
 		default:
 			r.s.write(out)
 		}

@@ -57,9 +57,9 @@ func (l *lines) Pop() any {
 	return x
 }
 
-// put takes a line.
-func (o *order) put(at, now time.Time, line []byte) {
-	if at.Before(o.last) {
+// put takes a line. own: the time is the line's own.
+func (o *order) put(at time.Time, own bool, now time.Time, line []byte) {
+	if own && at.Before(o.last) {
 		o.late++
 	}
 	o.seq++
@@ -97,10 +97,10 @@ func (o *order) due(now time.Time, all bool) (out []byte, next time.Time) {
 func (s *Stream) InOrder(hold time.Duration) { s.order = &order{hold: hold} }
 
 // put takes a line in its order: of a time by the clock of a machine.
-func (s *Stream) put(at time.Time, c clock, line []byte) error {
+func (s *Stream) put(at time.Time, own bool, c clock, line []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.order.put(at.Add(-c.ahead), time.Now(), line)
+	s.order.put(at.Add(-c.ahead), own, time.Now(), line)
 	return s.passOn(s.order.over)
 }
 
@@ -176,16 +176,17 @@ func (r *Source) known() []byte {
 	return fmt.Appendf(nil, `,"clock_ahead_ns":%d,"clock_within_ns":%d`, r.clock.ahead, r.clock.within)
 }
 
-// at is when a line was said, the time of the last one before it if it has none itself.
-func (r *Source) at(line []byte) time.Time {
+// at is when a line was said, and whether it says so itself: else it has the time of the one before, behind which it
+// stays.
+func (r *Source) at(line []byte) (at time.Time, own bool) {
 	var l struct{ Time time.Time }
 	if json.Unmarshal(line, &l) == nil && !l.Time.IsZero() {
-		r.last = l.Time
+		r.last, own = l.Time, true
 	}
 	if r.last.IsZero() {
 		r.last = time.Now().Add(r.clock.ahead)
 	}
-	return r.last
+	return r.last, own
 }
 
 // Text is a writer of lines that prints them as text to out, and the messages among them to errw.

@@ -14,7 +14,7 @@ import (
 // TestOrder: lines of machines whose clocks differ by an hour come in the order in which things happened, also those
 // that come late; what comes later than lines are held back stands behind, and is counted.
 func TestOrder(t *testing.T) {
-	zero := time.Unix(1e9, 0)
+	zero := time.Now().Add(-time.Minute)
 	for _, late := range []bool{false, true} {
 		var out, told bytes.Buffer
 		s := New(&out, false, true, func(text string) { fmt.Fprintln(&told, text) })
@@ -69,7 +69,7 @@ func TestOrder(t *testing.T) {
 			}
 		}
 		if !strings.Contains(told.String(), "right within 2ms: so well the clocks of 3 machines are known") ||
-			strings.Contains(told.String(), "WARNING: 2 lines came more than") != late {
+			strings.Contains(told.String(), " lines came more than") != late {
 			t.Errorf("%s", &told)
 		}
 	}

@@ -72,6 +72,7 @@ func readHosts(path string) (hosts []string, err error) {
 	if err != nil {
 		return nil, slip.New("--hosts: "+slip.Plain(err).Error(), "")
 	}
+	text = bytes.TrimPrefix(text, []byte("\uFEFF")) // some editors write it
 	seen := map[string]int{}
 	n := 0
 	for line := range bytes.Lines(text) {

@@ -279,6 +279,9 @@ func (f *Reader) next(block bool) (b []byte, ok bool) {
 	return b, true
 }
 
+// ErrEmpty says that there was not even a beginning.
+var ErrEmpty = errors.New("there is no line to read: gostap --format=json writes them")
+
 // Each calls fn for each line until the stream ends. The first is that of the beginning, of a version that is known.
 // idle, if not nil, is called when there is nothing to read for now.
 func (f *Reader) Each(fn func(*Line) error, idle func()) error {
@@ -293,7 +296,7 @@ func (f *Reader) Each(fn func(*Line) error, idle func()) error {
 		}
 		if !ok {
 			if f.reason == nil && !begun {
-				return errors.New("there is no line to read: gostap --format=json writes them")
+				return ErrEmpty
 			}
 			return f.reason
 		}

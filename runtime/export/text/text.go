@@ -27,6 +27,7 @@ type Printer struct {
 	buf  []byte
 	rest map[string][]byte // of machines, what has no end of line so far
 	err  error             // the first of to
+	told bool              // Err gave it
 }
 
 // New makes one that prints on w.
@@ -118,12 +119,21 @@ func (p *Printer) Idle() {
 	p.buf = p.buf[:0]
 }
 
-// Close prints what is left. The error is that of the writer.
+// Err is the first error of the writer: nothing more will be printed.
+func (p *Printer) Err() error {
+	p.told = p.err != nil
+	return p.err
+}
+
+// Close prints what is left. The error is that of the writer, unless Err gave it.
 func (p *Printer) Close(context.Context) error {
 	for machine := range p.rest {
 		p.flush(machine)
 	}
-	return p.Flush()
+	if err := p.Flush(); !p.told {
+		return err
+	}
+	return nil
 }
 
 // Global is the line that a global is printed as at the end.
