@@ -221,8 +221,8 @@ func (s *spreader) translate() {
 	}
 }
 
-// ofHits reports whether all that a global has comes from handlers that are hit, and nobody but end probes like one reads
-// it: what begin probes, timers and first values add is there once, and would be there on each machine.
+// ofHits reports whether all that a global has comes from handlers that are hit, and nobody but end probes like one
+// reads it: what begin probes, timers and first values add is there once, and would be there on each machine.
 func (s *spreader) ofHits(g, like int) bool {
 	if gl := s.p.Globals[g]; gl.InitInt != 0 {
 		return false

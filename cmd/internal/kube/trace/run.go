@@ -95,7 +95,7 @@ func ask(args []string) (a asked, err error) {
 		strs := map[string]*string{"-n": &a.namespace, "--namespace": &a.namespace, "-l": &selector,
 			"--selector": &selector, "--for": &lasts, "--at": &at, "--nodes": &where, "--sample": &sample,
 			"--max-hits": &hits,
-			"-c": &container, "--container": &container, "--export": &export,
+			"-c":         &container, "--container": &container, "--export": &export,
 			"--program": &a.spec.Program, "--name": &a.name, "-e": &a.spec.Script, "--execute": &a.spec.Script}
 		flags := map[string]*bool{"--wait": &a.spec.Wait, "--separate": &a.spec.Separate,
 			"--in-order": &a.spec.InOrder, "-g": &a.spec.Guru,
