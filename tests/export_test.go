@@ -611,12 +611,8 @@ func TestExportSession(t *testing.T) {
 	for c.count() < 20 {
 		time.Sleep(10 * time.Millisecond)
 	}
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
 	killed := false
-	for _, pid := range strings.Fields(string(children)) {
+	for _, pid := range children(t, cmd.Process.Pid) { // of whichever of its threads
 		n, _ := strconv.Atoi(pid)
 		if name, _ := os.ReadFile("/proc/" + pid + "/comm"); string(name) == "gostap-export\n" {
 			p, _ := os.FindProcess(n)
