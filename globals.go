@@ -26,7 +26,8 @@ type Global struct {
 	Unread bool
 	// Metric is what the script says of it as a metric, nil if it is none.
 	Metric *metric.Decl
-	// Elements are those of an array, in the order in which they came where that is known, or the one of a scalar.
+	// Elements are those of an array, in the order in which they came where that is known, or the one of a scalar. When
+	// the session has ended those of an Unread array are in the order in which they are printed.
 	Elements []Element
 }
 
@@ -92,8 +93,8 @@ func (h *Histogram) String() string {
 		h.counts))
 }
 
-// look reads the globals of the script.
-func (s *Session) look() (Globals, error) {
+// look reads the globals of the script. ended: those that are printed at the end are in that order.
+func (s *Session) look(ended bool) (Globals, error) {
 	p := s.p.ir
 	var shown []int
 	for i, g := range p.Globals {
@@ -107,6 +108,9 @@ func (s *Session) look() (Globals, error) {
 	}
 	out := Globals{}
 	for i, list := range elems {
+		if ended && p.Globals[i].Unread {
+			interp.SortElems(list, ir.Order{By: 'v', Desc: true}, p.Globals[i]) // as its end probe does
+		}
 		g := global(p.Globals[i], list)
 		g.Place = i
 		out[p.Globals[i].Name] = g

@@ -217,7 +217,7 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 		s.served = addresses
 	}
 	cfg.Ended = func() {
-		s.globals, s.broken = s.look()
+		s.globals, s.broken = s.look(true)
 		if s.shared != nil && s.broken == nil {
 			s.last, s.broken = s.snapshot()
 		}

@@ -194,7 +194,7 @@ func (s *Session) Wait() error {
 // Globals are the globals of the script as they are now, or were behind the end probes if the session has ended.
 // Those of programs compiled with Options.Text are not kept.
 func (s *Session) Globals() (out Globals, err error) {
-	ran, failure := s.between(func() { out, err = s.look() })
+	ran, failure := s.between(func() { out, err = s.look(false) })
 	switch {
 	case failure != nil:
 		return nil, failure

@@ -9,10 +9,11 @@ import (
 )
 
 // saysAll prints in each way there is, and has globals of each kind that are printed at the end.
-const saysAll = `global n, name, calls, sizes, s metric "my_sizes", fl, sc, h, k metric "my_k" labels "of"
+const saysAll = `global n, name, name2, calls, sizes, s metric "my_sizes", fl, sc, half, h, k metric "my_k" labels "of"
 	probe begin {
 		n = 3 name = "a\"b\n\x01é" calls["a\x80", 1] = 7 calls["b", 2] = 9 calls["c", -1] = 7
 		sizes <<< 3 sizes <<< 7 s <<< 4 fl["x"] <<< 1 fl["y"] <<< 2 fl["y"] <<< 3
+		half["a"] = 0.5 half["b"] = 10.0 half["c"] = 2.5 half["d"] = -1.0 name2["x"] = "b" name2["y"] = "c"
 		sc <<< @scaled(1.25, 1000) sc <<< @scaled(2.5, 1000) h <<< 3 h <<< 100 k[1] = -1 k[2]++
 		printf("no end") println("x\x80") print(1) log("logged") printf("%5d|%s\n", 3, "é")
 		span("slow", 1000, n) println("")

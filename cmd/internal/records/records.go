@@ -235,8 +235,7 @@ func (w *writer) add() error {
 	return nil
 }
 
-// globals adds those that are printed at the end, as they are then: in the order of the script, of an array the
-// greatest value first.
+// globals adds those that are printed at the end, in that order.
 func (w *writer) globals(globals gostap.Globals) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -248,12 +247,6 @@ func (w *writer) globals(globals gostap.Globals) error {
 		if !g.Unread {
 			continue
 		}
-		slices.SortStableFunc(g.Elements, func(a, b gostap.Element) int {
-			if a.Stats != nil && b.Stats != nil {
-				return cmp.Compare(b.Stats.Count, a.Stats.Count)
-			}
-			return cmp.Or(cmp.Compare(b.Value.Int, a.Value.Int), cmp.Compare(b.Value.Text, a.Value.Text))
-		})
 		for i := range g.Elements {
 			el := &g.Elements[i]
 			w.rec = record.Record{Kind: record.Global, Name: name, Keys: keysOf(el.Key)}
