@@ -54,6 +54,8 @@ type spreader struct {
 	soft []bool
 	// changed are the globals that handlers change: the others are the same everywhere.
 	changed []bool
+	// words are the end probes that only add, and ask the machine: they put what it has counted into other words.
+	words []bool
 	// local is, for probes that could run once, the first thing in them that is of one machine.
 	local []reason
 }
@@ -77,6 +79,7 @@ func Divide(p *ir.Program) (*Parts, diag.List) {
 	for _, pr := range p.Probes {
 		s.use = append(s.use, s.uses(pr))
 		s.local = append(s.local, s.localTo(pr))
+		s.words = append(s.words, s.local[len(s.local)-1].text != "" && last(pr) && s.onlyAdds(pr))
 	}
 	s.hit()
 	s.translate()
@@ -198,11 +201,11 @@ func (s *spreader) local1(g int, why reason) {
 	}
 }
 
-// translate finds end probes that only put what a machine has counted into other words, by asking it: into other
-// globals, which they add to. They run on each machine, with what they read, if nobody reads that but them.
+// translate has end probes that put what a machine has counted into other words run on each machine, with what they
+// read, if nobody reads that but them.
 func (s *spreader) translate() {
 	for i, pr := range s.p.Probes {
-		if s.at[i] == each || s.local[i].text == "" || !last(pr) || !s.onlyAdds(pr) {
+		if !s.words[i] {
 			continue
 		}
 		alone, adds := true, false
@@ -231,7 +234,7 @@ func (s *spreader) ofHits(g, like int) bool {
 		if j == like || s.use[j][g] == nil || !once(pr) {
 			continue
 		}
-		if s.local[j].text == "" || !last(pr) || !s.onlyAdds(pr) || !s.use[j][g].other {
+		if !s.words[j] || !s.use[j][g].other {
 			return false
 		}
 	}
@@ -279,7 +282,7 @@ func (s *spreader) settle() {
 			}
 			s.at[i], changed = each, true
 			for g, u := range s.use[i] {
-				if gl := s.p.Globals[g]; u.other || !last(pr) || gl.Internal || gl.Wrap || gl.Float {
+				if gl := s.p.Globals[g]; s.binds(pr, u) || gl.Internal || gl.Wrap || gl.Float {
 					s.local1(g, why)
 				} else if s.of[g] == nobody {
 					s.of[g], s.soft[g] = all, true
@@ -289,11 +292,14 @@ func (s *spreader) settle() {
 	}
 }
 
+// binds reports whether a handler has to be where a global is that it uses so: end probes can add from elsewhere.
+func (s *spreader) binds(pr *ir.Probe, u *use) bool { return u.other || !last(pr) }
+
 // harden has what ties a handler be of each, if all of that could be either.
 func (s *spreader) harden(i int, why reason) bool {
 	var tied []int
 	for g, u := range s.use[i] {
-		if s.of[g] == all && (u.other || !last(s.p.Probes[i])) {
+		if s.of[g] == all && s.binds(s.p.Probes[i], u) {
 			if !s.soft[g] {
 				return false
 			}
@@ -306,11 +312,10 @@ func (s *spreader) harden(i int, why reason) bool {
 	return true
 }
 
-// tied reports whether a handler uses globals that are of all machines, and would have to run once: an end probe that
-// only adds to them would not.
+// tied reports whether globals that are of all machines have a handler run once.
 func (s *spreader) tied(i int) bool {
 	for g, u := range s.use[i] {
-		if s.of[g] == all && (u.other || !last(s.p.Probes[i])) {
+		if s.of[g] == all && s.binds(s.p.Probes[i], u) {
 			return true
 		}
 	}
