@@ -63,6 +63,12 @@ func main() {
 // idler is a destination that is told when there is nothing to take for now.
 type idler interface{ Idle() }
 
+// breaker is a destination without which the lines are not to be read further: who wants to read it sees all or none.
+type breaker interface{ Err() error }
+
+// errBroken is that of lines that are not read further.
+var errBroken = errors.New("a destination is broken")
+
 func run(args []string, in io.Reader, out, errw io.Writer) error {
 	fs := pflag.NewFlagSet("gostap-export", pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -125,8 +131,8 @@ func run(args []string, in io.Reader, out, errw io.Writer) error {
 		}
 		for _, d := range to {
 			d.Take(l)
-			if d, ok := d.(*text.Printer); ok && d.Err() != nil {
-				return fmt.Errorf("write output: %w", d.Err()) // who wants to read it ends the session
+			if d, ok := d.(breaker); ok && d.Err() != nil {
+				return errBroken
 			}
 		}
 		return nil
@@ -139,8 +145,8 @@ func run(args []string, in io.Reader, out, errw io.Writer) error {
 		}
 	}
 	err := reader.Each(take, idle)
-	if *ready && errors.Is(err, feed.ErrEmpty) {
-		err = nil // gostap has said why there was no session
+	if errors.Is(err, errBroken) || *ready && errors.Is(err, feed.ErrEmpty) {
+		err = nil // its end says why; gostap has said why there was no session
 	}
 	return errors.Join(append([]error{err}, finish(to, fs.Args(), reader, *drain)...)...)
 }

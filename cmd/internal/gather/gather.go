@@ -112,7 +112,7 @@ func (h *here) Write(b []byte) (int, error) {
 	if !h.s.table {
 		for line := range bytes.Lines(b) {
 			at, own := h.rows.at(line)
-			h.s.put(at, own, clock{}, bytes.Clone(line))
+			h.s.put(at, own, h.rows, bytes.Clone(line))
 		}
 		return len(b), h.s.failed()
 	}
@@ -145,7 +145,6 @@ type Source struct {
 	bad    bool // what comes is left out
 	cells  int  // how many rows have more than the table, or less if it is negative
 	failed string
-	clock  clock
 	last   time.Time // of the last line that has one
 }
 
@@ -170,7 +169,7 @@ func (r *Source) Write(b []byte) {
 		if r.s.order != nil && !r.s.table {
 			at, own := r.at(r.rest[:n])
 			if line := r.add(nil, r.rest[:n]); len(line) > 0 {
-				r.s.put(at, own, r.clock, line)
+				r.s.put(at, own, r, line)
 			}
 		} else {
 			out = r.add(out, r.rest[:n])
@@ -349,7 +348,7 @@ func (r *Source) End(status int) {
 		switch out := r.add(nil, line); {
 		case r.bad:
 		case r.s.order != nil:
-			r.s.put(end.Time, true, clock{}, out)
+			r.s.put(end.Time.Add(r.clock().ahead), true, r, out) // as the clock there has it
 		default:
 			r.s.write(out)
 		}

@@ -96,11 +96,11 @@ func (o *order) due(now time.Time, all bool) (out []byte, next time.Time) {
 // anything is written.
 func (s *Stream) InOrder(hold time.Duration) { s.order = &order{hold: hold} }
 
-// put takes a line in its order: of a time by the clock of a machine.
-func (s *Stream) put(at time.Time, own bool, c clock, line []byte) error {
+// put takes a line of a source in its order: of a time by the clock there.
+func (s *Stream) put(at time.Time, own bool, of *Source, line []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.order.put(at.Add(-c.ahead), own, time.Now(), line)
+	s.order.put(at.Add(-s.clockOf(of).ahead), own, time.Now(), line)
 	return s.passOn(s.order.over)
 }
 
@@ -153,10 +153,23 @@ func (s *Stream) Settle() {
 
 // Clock takes what is known of the machine's clock from now on.
 func (r *Source) Clock(ahead, within time.Duration) {
-	r.clock = clock{ahead, within}
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	r.s.clocks[r] = &clock{ahead, within}
+}
+
+// clockOf is what is known of a source's clock, nothing of one that is here. s.mu is held.
+func (s *Stream) clockOf(r *Source) (c clock) {
+	if known := s.clocks[r]; known != nil {
+		c = *known
+	}
+	return c
+}
+
+func (r *Source) clock() clock {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.s.clockOf(r)
 }
 
 // begun says that there are lines of the machine.
@@ -170,10 +183,11 @@ func (r *Source) begun() {
 
 // known are the members of a line that say what is known of a machine's clock.
 func (r *Source) known() []byte {
-	if r.clock == (clock{}) {
+	c := r.clock()
+	if c == (clock{}) {
 		return nil
 	}
-	return fmt.Appendf(nil, `,"clock_ahead_ns":%d,"clock_within_ns":%d`, r.clock.ahead, r.clock.within)
+	return fmt.Appendf(nil, `,"clock_ahead_ns":%d,"clock_within_ns":%d`, c.ahead, c.within)
 }
 
 // at is when a line was said, and whether it says so itself: else it has the time of the one before, behind which it
@@ -184,7 +198,7 @@ func (r *Source) at(line []byte) (at time.Time, own bool) {
 		r.last, own = l.Time, true
 	}
 	if r.last.IsZero() {
-		r.last = time.Now().Add(r.clock.ahead)
+		r.last = time.Now().Add(r.clock().ahead)
 	}
 	return r.last, own
 }
@@ -214,5 +228,6 @@ func (p *printer) Write(b []byte) (int, error) {
 			p.to.Close(context.Background())
 		}
 	}
-	return len(b), p.to.Flush()
+	p.to.Idle()
+	return len(b), p.to.Err()
 }

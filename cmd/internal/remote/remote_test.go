@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gostap/gostap/runtime/export/text"
 )
 
 // TestParseHost: what stands behind --remote, and what is refused there before anything is started with it.
@@ -59,12 +61,12 @@ func TestParseHost(t *testing.T) {
 
 // TestLines: lines of several hosts are whole, whatever pieces they come in.
 func TestLines(t *testing.T) {
-	text := "one\n\ntwo " + strings.Repeat("x", 300) + "\nlast"
+	whole := "one\n\ntwo " + strings.Repeat("x", 300) + "\nlast"
 	want := "h: one\nh: \nh: two " + strings.Repeat("x", 300) + "\nh: last\n"
-	for n := 1; n < len(text); n++ {
+	for n := 1; n < len(whole); n++ {
 		var out bytes.Buffer
 		l := lines{on: new(screen), to: &out, name: "h", err: new(error)}
-		for rest := text; rest != ""; {
+		for rest := whole; rest != ""; {
 			k := min(n, len(rest))
 			l.write([]byte(rest[:k]))
 			rest = rest[k:]
@@ -76,8 +78,8 @@ func TestLines(t *testing.T) {
 	}
 	var out bytes.Buffer
 	l := lines{on: new(screen), to: &out, name: "h", err: new(error)}
-	l.write(bytes.Repeat([]byte("y"), mostLine+5))
-	if out.Len() < mostLine || len(l.rest) > mostLine {
+	l.write(bytes.Repeat([]byte("y"), text.MostLine+5))
+	if out.Len() < text.MostLine || len(l.rest) > text.MostLine {
 		t.Error("a line without an end is kept for ever:", out.Len(), len(l.rest))
 	}
 }

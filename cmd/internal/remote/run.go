@@ -16,6 +16,7 @@ import (
 
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/runtime/export/text"
 )
 
 // Options say how sessions are run.
@@ -66,9 +67,6 @@ type lines struct {
 	err  *error // the first of to
 }
 
-// mostLine is the length in bytes at which a line that does not end is printed in pieces.
-const mostLine = 1 << 20
-
 func (l *lines) print(b []byte) {
 	l.on.mu.Lock()
 	defer l.on.mu.Unlock()
@@ -83,22 +81,8 @@ func (l *lines) write(b []byte) {
 		l.print(b)
 		return
 	}
-	l.rest = append(l.rest, b...)
-	var out []byte
-	for {
-		i := bytes.IndexByte(l.rest, '\n')
-		if i < 0 && len(l.rest) < mostLine {
-			break
-		}
-		if i < 0 {
-			i = len(l.rest) - 1
-		}
-		out = append(append(append(out, l.name...), ": "...), l.rest[:i+1]...)
-		if l.rest[i] != '\n' {
-			out = append(out, '\n')
-		}
-		l.rest = l.rest[i+1:]
-	}
+	out, rest := text.Named(nil, append(l.rest, b...), l.name)
+	l.rest = rest
 	if len(out) > 0 {
 		l.print(out)
 	}

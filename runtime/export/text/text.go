@@ -5,7 +5,6 @@
 package text
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -27,7 +26,6 @@ type Printer struct {
 	buf  []byte
 	rest map[string][]byte // of machines, what has no end of line so far
 	err  error             // the first of to
-	told bool              // Err gave it
 }
 
 // New makes one that prints on w.
@@ -81,20 +79,7 @@ func (p *Printer) add(machine, s string) {
 		p.buf = append(p.buf, s...)
 		return
 	}
-	b := append(p.rest[machine], s...)
-	for {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			break
-		}
-		p.buf = append(append(append(p.buf, machine...), ": "...), b[:i+1]...)
-		b = b[i+1:]
-	}
-	if len(b) >= mostBuffered {
-		p.buf = append(append(append(append(p.buf, machine...), ": "...), b...), '\n')
-		b = nil
-	}
-	p.rest[machine] = b
+	p.buf, p.rest[machine] = Named(p.buf, append(p.rest[machine], s...), machine)
 }
 
 // flush adds what a machine has said without an end of line.
@@ -105,12 +90,6 @@ func (p *Printer) flush(machine string) {
 	delete(p.rest, machine)
 }
 
-// Flush prints what waits; the error is the first of the writer.
-func (p *Printer) Flush() error {
-	p.Idle()
-	return p.err
-}
-
 // Idle prints what waits.
 func (p *Printer) Idle() {
 	if p.err == nil && len(p.buf) > 0 {
@@ -119,21 +98,16 @@ func (p *Printer) Idle() {
 	p.buf = p.buf[:0]
 }
 
-// Err is the first error of the writer: nothing more will be printed.
-func (p *Printer) Err() error {
-	p.told = p.err != nil
-	return p.err
-}
+// Err is the first error of the writer, behind which nothing is printed.
+func (p *Printer) Err() error { return p.err }
 
-// Close prints what is left. The error is that of the writer, unless Err gave it.
+// Close prints what is left. The error is that of Err.
 func (p *Printer) Close(context.Context) error {
 	for machine := range p.rest {
 		p.flush(machine)
 	}
-	if err := p.Flush(); !p.told {
-		return err
-	}
-	return nil
+	p.Idle()
+	return p.err
 }
 
 // Global is the line that a global is printed as at the end.
