@@ -12,7 +12,8 @@ TEST_PACKAGES := gcc g++ clang gdb libc6-dev binutils llvm bpftool bpftrace util
 	dropbear-bin chromium babeltrace2 protobuf-compiler php-cli postgresql debootstrap
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: all build demo test unit oracle fleet check arm64 bench generate man man-fleet completions packages deps install clean
+.PHONY: all build demo test unit oracle fleet check arm64 bench generate man man-fleet completions packages
+.PHONY: deps install clean
 
 all: build
 

@@ -11,8 +11,7 @@ import (
 
 // ownCommands are the words that the command takes for itself, and that have a --help.
 var ownCommands = []string{"agent", "completion", "dtrace", "fleet", "help", "info", "inject", "kube", "patch",
-	"profile",
-	"tools", "tplist", "types"}
+	"profile", "tools", "tplist", "types"}
 
 // manualConfig is what "gostap help" has beside the documents.
 func manualConfig(s Streams, env []string) manual.Config {

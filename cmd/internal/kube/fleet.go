@@ -105,7 +105,8 @@ func (s *session) has(m *member, namespace string) {
 func newFleet(r *request, errw io.Writer) *Fleet {
 	return &Fleet{r: r, errw: remote.Together{To: errw, Mu: new(sync.Mutex)}, joins: make(chan remote.Host),
 		pods: map[string]*member{}, agents: map[string]string{}, others: map[string]bool{},
-		ring: make(chan struct{}, 1)}
+		machines: map[string]string{},
+		ring:     make(chan struct{}, 1)}
 }
 
 // Hosts are those of the beginning.
@@ -356,9 +357,6 @@ const noAgent = "no agent of gostap is ready there"
 
 // unserved is why a node has no agent, as far as that is known: who asks may not be allowed to look at nodes.
 func (f *Fleet) unserved(node string) string {
-	if f.machines == nil {
-		f.machines = map[string]string{}
-	}
 	if f.machines[node] == "" {
 		f.machines[node] = noAgent
 		var n struct {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/runtime/export/text"
 	"github.com/gostap/gostap/tapsets/tools"
 )
 
@@ -108,9 +109,6 @@ func Env(path string) []string {
 		"SYSTEMTAP_DIR=/nonexistent", "LANG=C.UTF-8"}
 }
 
-// Printed is the destination of gostap --export that prints what is delivered to others.
-const Printed = "text"
-
 // Checker has gostap check scripts.
 type Checker struct {
 	// Exports are the destinations that specs can name.
@@ -143,7 +141,7 @@ func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err e
 		args = append([]string{"--folded"}, args...)
 	}
 	if len(exports) > 0 || s.InOrder {
-		args = append([]string{"--export=" + Printed}, args...) // what does not go with either is told
+		args = append([]string{"--export=" + text.Kind}, args...) // what does not go with either is told
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()

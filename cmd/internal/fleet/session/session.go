@@ -23,6 +23,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
 	"github.com/gostap/gostap/cmd/internal/fleet/command"
 	"github.com/gostap/gostap/cmd/internal/kube/event"
+	"github.com/gostap/gostap/runtime/export/text"
 )
 
 // Where says which pods are traced: those of a namespace with all labels of a selector, on nodes that are named, all if
@@ -122,7 +123,7 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	}
 	env := append(command.Env(c.Kubectl), c.Env...)
 	if len(exports) > 0 {
-		for _, to := range append(exports, command.Printed) {
+		for _, to := range append(exports, text.Kind) {
 			head = append(head, "--export="+to)
 		}
 		env = append(env, "OTEL_RESOURCE_ATTRIBUTES=gostap.trace.name="+w.Trace+",gostap.trace.namespace="+w.Namespace)
