@@ -33,6 +33,18 @@ func (p *Program) Merge() (_ *Merged, err error) {
 // Shared are the globals that all machines add to, by numbers, for Session.Share.
 func (m *Merged) Shared() []int { return m.parts.Shared }
 
+// Ranked are those of Shared that can be told by their greatest elements alone, for Session.Top: arrays of numbers, but
+// for those that timers change, since what an element had before it was told would count as new, and those that are
+// metrics.
+func (m *Merged) Ranked() (out []int) {
+	for _, g := range m.parts.Shared {
+		if gl := m.parts.Once.Globals[g]; merge.Ranked(gl) && gl.Metric == "" && !m.parts.Touched[g] {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
 // Bytes writes the part for each machine down, for Load there.
 func (m *Merged) Bytes() ([]byte, error) { return m.each().Bytes() }
 
@@ -158,10 +170,22 @@ func (s *Session) Share(globals []int) error {
 	return nil
 }
 
+// Top has Snapshot tell of each of some of these arrays (Merged.Ranked) the n greatest elements alone, and how much is
+// left out, which a session over machines sums up among its warnings. It is called behind Share.
+func (s *Session) Top(n int, arrays []int) error {
+	for _, g := range arrays {
+		if n < 1 || !slices.Contains(s.shared, g) || !merge.Ranked(s.p.ir.Globals[g]) {
+			return errors.New("the program has no such arrays of numbers among those that are told")
+		}
+	}
+	s.top = &merge.Top{N: n, Of: slices.Clone(arrays)}
+	return nil
+}
+
 // Snapshot gives what the session has counted since it began, for Session.Tell elsewhere; when it has ended, all of it.
 // The functions of a stack are in the first snapshot that has it: all have to be told, in order.
 func (s *Session) Snapshot() (b []byte, err error) {
-	ran, failure := s.between(func() { b, err = s.snapshot() })
+	ran, failure := s.between(func() { b, err = s.snapshot(false) })
 	if failure != nil {
 		return nil, failure
 	}
@@ -172,17 +196,17 @@ func (s *Session) Snapshot() (b []byte, err error) {
 	return b, err
 }
 
-func (s *Session) snapshot() ([]byte, error) {
+func (s *Session) snapshot(end bool) ([]byte, error) {
 	snap, err := merge.Take(s.b.Store(), s.p.ir, s.shared)
 	if err != nil {
 		return nil, err
 	}
+	told := merge.Told{Snapshot: snap, Rests: s.top.Cut(s.p.ir, snap, end)}
 	if s.told == nil {
 		s.told, s.columns = map[int64]bool{}, merge.Columns(s.p.ir)
 	}
-	var stacks []merge.Stack
 	for _, n := range snap.Stacks(s.columns, s.told) {
-		stacks = append(stacks, merge.Stack{Number: n, Folded: merge.Told(s.folded(n))})
+		told.Stacks = append(told.Stacks, merge.Stack{Number: n, Folded: merge.Shortened(s.folded(n))})
 	}
-	return snap.Bytes(s.p.ir, stacks...), nil
+	return told.Bytes(s.p.ir), nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/gostap/gostap/runtime/host"
 	"github.com/gostap/gostap/runtime/host/memory"
 	"github.com/gostap/gostap/runtime/host/target"
+	"github.com/gostap/gostap/runtime/merge"
 )
 
 // Session is a program that is loaded, runs or has run. It runs once.
@@ -47,6 +48,7 @@ type Session struct {
 	globals Globals
 	broken  error // why there are no globals
 	shared  []int // of Share
+	top     *merge.Top
 	// columns are where the keys of these, or of a session over machines, have stacks; told the numbers of those that a
 	// Snapshot has told of.
 	columns map[int]map[int]bool
@@ -219,7 +221,7 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 	cfg.Ended = func() {
 		s.globals, s.broken = s.look(true)
 		if s.shared != nil && s.broken == nil {
-			s.last, s.broken = s.snapshot()
+			s.last, s.broken = s.snapshot(true)
 		}
 		s.mu.Lock()
 		s.ended = true

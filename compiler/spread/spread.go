@@ -31,6 +31,8 @@ type Parts struct {
 	Each, Once *ir.Program
 	// Shared are the globals of all machines.
 	Shared []int
+	// Touched are those that handlers which run once change before all machines have ended.
+	Touched map[int]bool
 }
 
 // owner says whose a global or a handler is.
@@ -405,16 +407,32 @@ func (s *spreader) extremes() {
 	}
 }
 
+// changes reports whether a handler changes a global.
+func (s *spreader) changes(pr *ir.Probe, g int) (yes bool) {
+	s.each(pr, func(_ *ir.Func, in *ir.Instr) {
+		of := map[int]partition.Use{}
+		partition.UsesOf(in, of)
+		yes = yes || of[g].Adds || of[g].Sets
+	})
+	return yes
+}
+
 // parts makes the two programs.
 func (s *spreader) parts() *Parts {
 	eachOne, once := *s.p, *s.p
-	out := &Parts{Each: &eachOne, Once: &once}
+	out := &Parts{Each: &eachOne, Once: &once, Touched: map[int]bool{}}
 	eachOne.Probes, once.Probes = nil, nil
 	for i, pr := range s.p.Probes {
 		if s.at[i] == each {
 			eachOne.Probes = append(eachOne.Probes, pr)
-		} else {
-			once.Probes = append(once.Probes, pr)
+			continue
+		}
+		once.Probes = append(once.Probes, pr)
+		if last(pr) {
+			continue
+		}
+		for g := range s.use[i] {
+			out.Touched[g] = out.Touched[g] || s.of[g] == all && s.changes(pr, g)
 		}
 	}
 	eachOne.Globals, once.Globals = slices.Clone(s.p.Globals), slices.Clone(s.p.Globals)

@@ -23,24 +23,28 @@ type sums struct {
 	// columns are those of keys that have stacks, by global.
 	columns map[int]map[int]bool
 	names   names
+	rests   rests
 }
 
 func newSums(p *ir.Program, store *interp.MemStore, machines int, size map[int]int,
 	columns map[int]map[int]bool) *sums {
 	return &sums{p: p, store: store, told: make([]map[int]map[string]interp.Elem, machines), full: map[int]uint64{},
-		size: size, columns: columns,
+		size: size, columns: columns, rests: make(rests, machines),
 		names: names{numbers: map[string]int64{}, of: make([]map[int64]int64, machines)}}
 }
 
 // room makes room for machines that have joined.
 func (s *sums) room(machines int) {
 	for len(s.told) < machines {
-		s.told, s.names.of = append(s.told, nil), append(s.names.of, nil)
+		s.told, s.names.of, s.rests = append(s.told, nil), append(s.names.of, nil), append(s.rests, nil)
 	}
 }
 
 // restart says that another session of a machine begins: it counts from nothing.
-func (s *sums) restart(machine int) { s.told[machine], s.names.of[machine] = nil, nil }
+func (s *sums) restart(machine int) {
+	s.told[machine], s.names.of[machine] = nil, nil
+	s.rests.restart(machine, s.columns)
+}
 
 // What no session does: a machine counts backwards, or has more elements than its array has room for.
 var (
@@ -49,12 +53,13 @@ var (
 )
 
 // add enters what a machine has counted since it was heard of last.
-func (s *sums) add(machine int, now Snapshot) error {
+func (s *sums) add(machine int, now Told) error {
 	if s.told[machine] == nil {
 		s.told[machine] = map[int]map[string]interp.Elem{}
 	}
+	s.rests.take(machine, now.Rests, now.Snapshot)
 	var wrong error
-	for g, elems := range now {
+	for g, elems := range now.Snapshot {
 		gl := s.p.Globals[g]
 		before := s.told[machine][g]
 		if before == nil {

@@ -65,7 +65,7 @@ func state(tb testing.TB, p *ir.Program, store interp.Store) string {
 			return bytes.Compare(appendKey(nil, p.Globals[g], a.Key), appendKey(nil, p.Globals[g], b.Key))
 		})
 	}
-	return fmt.Sprintf("%x", s.Bytes(p))
+	return fmt.Sprintf("%x", Told{Snapshot: s}.Bytes(p))
 }
 
 // TestSums: what machines count is the sum of all, however often each is heard of, also twice, and when sessions begin
@@ -93,7 +93,7 @@ func TestSums(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range r.IntN(3) { // lost, or told twice
-				if err := s.Tell(i, snap.Bytes(p)); err != nil {
+				if err := s.Tell(i, Told{Snapshot: snap}.Bytes(p)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -101,7 +101,7 @@ func TestSums(t *testing.T) {
 			case 0:
 				s.take()
 			case 1:
-				if err := s.Tell(i, snap.Bytes(p)); err != nil {
+				if err := s.Tell(i, Told{Snapshot: snap}.Bytes(p)); err != nil {
 					t.Fatal(err)
 				}
 				s.Restart(i)
@@ -119,7 +119,7 @@ func TestSums(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Tell(i, snap.Bytes(p)); err != nil {
+			if err := s.Tell(i, Told{Snapshot: snap}.Bytes(p)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -146,7 +146,7 @@ func TestTorn(t *testing.T) {
 	tell := func(a interp.Agg) {
 		a.Hists = [][]int64{make([]int64, p.Globals[1].Stat.Hists[0].Buckets()),
 			make([]int64, p.Globals[1].Stat.Hists[1].Buckets())}
-		if err := s.Tell(0, Snapshot{1: {{Agg: &a}}}.Bytes(p)); err != nil {
+		if err := s.Tell(0, Told{Snapshot: Snapshot{1: {{Agg: &a}}}}.Bytes(p)); err != nil {
 			t.Fatal(err)
 		}
 		s.take()
@@ -161,7 +161,7 @@ func TestTorn(t *testing.T) {
 	if a, _, _ := s.Store().Stat(1, nil); a.Count != 4 || a.Sum != 19 || a.Min != 1 || a.Max != 9 {
 		t.Errorf("%+v", a)
 	}
-	if err := s.Tell(0, Snapshot{1: {{Agg: &interp.Agg{Count: 1}}}}.Bytes(p)); err != nil {
+	if err := s.Tell(0, Told{Snapshot: Snapshot{1: {{Agg: &interp.Agg{Count: 1}}}}}.Bytes(p)); err != nil {
 		t.Fatal(err)
 	}
 	s.take()
@@ -187,7 +187,7 @@ func TestFull(t *testing.T) {
 			key := interp.Key{{Str: "k"}, {Int: int64(10*i + k)}}
 			elems = append(elems, interp.Elem{Key: key, Val: interp.Val{Int: 1}})
 		}
-		if err := s.Tell(machine, Snapshot{2: elems}.Bytes(p)); err != nil {
+		if err := s.Tell(machine, Told{Snapshot: Snapshot{2: elems}}.Bytes(p)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestGreedy(t *testing.T) {
 			elems = append(elems, interp.Elem{Key: key, Val: interp.Val{Int: 1}})
 		}
 		agg := interp.Agg{Count: int64(1000 - i)}
-		if err := s.Tell(0, Snapshot{1: {{Agg: &agg}}, 2: elems}.Bytes(p)); err != nil {
+		if err := s.Tell(0, Told{Snapshot: Snapshot{1: {{Agg: &agg}}, 2: elems}}.Bytes(p)); err != nil {
 			t.Fatal(err)
 		}
 		s.take()
@@ -236,7 +236,7 @@ func TestSlow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := func(v int64) []byte { return Snapshot{0: {{Val: interp.Val{Int: v}}}}.Bytes(p) }
+	n := func(v int64) []byte { return Told{Snapshot: Snapshot{0: {{Val: interp.Val{Int: v}}}}}.Bytes(p) }
 	time.AfterFunc(150*time.Millisecond, func() { s.Tell(0, n(5+7)) })
 	if err := s.Attach(t.Context()); err != nil {
 		t.Fatal(err)
@@ -277,7 +277,7 @@ func TestJoin(t *testing.T) {
 			key := interp.Key{{Str: "k"}, {Int: int64(10*i + k)}}
 			elems = append(elems, interp.Elem{Key: key, Val: interp.Val{Int: 1}})
 		}
-		if err := s.Tell(m, Snapshot{0: {{Val: interp.Val{Int: 7}}}, 2: elems}.Bytes(p)); err != nil {
+		if err := s.Tell(m, Told{Snapshot: Snapshot{0: {{Val: interp.Val{Int: 7}}}, 2: elems}}.Bytes(p)); err != nil {
 			t.Fatal(err)
 		}
 		s.take()
@@ -308,19 +308,19 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(snap.Bytes(p, Stack{1, "main;leaf"}))
+		f.Add(Told{snap, map[int]Rest{2: {-1, 7, 20}}, []Stack{{1, "main;leaf"}}}.Bytes(p))
 		m.count(f, r, interp.NewMemStore(p))
 	}
 	f.Add([]byte{})
 	f.Add([]byte{version, 1, 2, 255, 255, 255, 255, 15})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		snap, stacks, err := Parse(b, p, shared)
+		told, err := Parse(b, p, shared)
 		if err != nil {
 			return
 		}
-		again, stacks2, err := Parse(snap.Bytes(p, stacks...), p, shared)
-		if err != nil || !reflect.DeepEqual(again, snap) || !slices.Equal(stacks, stacks2) {
-			t.Errorf("%v: %v %v, then %v %v", err, snap, stacks, again, stacks2)
+		again, err := Parse(told.Bytes(p), p, shared)
+		if err != nil || !reflect.DeepEqual(again, told) {
+			t.Errorf("%v: %v, then %v", err, told, again)
 		}
 		s, err := New(Config{Program: p, Shared: shared, Machines: 1, Columns: map[int]map[int]bool{3: {0: true}}})
 		if err != nil {

@@ -55,8 +55,7 @@ type Session struct {
 // news is what a session of a machine has told last, since it was looked at; restarted: it is a new one.
 type news struct {
 	restarted bool
-	last      Snapshot
-	stacks    []Stack // of all that it has told since then
+	last      Told // with the stacks of all that it has told since then
 }
 
 var _ backend.Session = (*Session)(nil)
@@ -110,7 +109,7 @@ func (s *Session) ring() {
 
 // Tell takes a snapshot of a machine, in bytes. The first one says that its probes are in place.
 func (s *Session) Tell(machine int, b []byte) error {
-	snap, stacks, err := Parse(b, s.c.Program, s.c.Shared)
+	told, err := Parse(b, s.c.Program, s.c.Shared)
 	if err != nil {
 		return err
 	}
@@ -119,10 +118,10 @@ func (s *Session) Tell(machine int, b []byte) error {
 		s.waiting[machine] = []news{{}}
 	}
 	now := &s.waiting[machine][len(s.waiting[machine])-1]
-	now.last = snap
-	if now.stacks = append(now.stacks, stacks...); tooMany(now.stacks) {
-		now.stacks, err = nil, errManyStacks
+	if told.Stacks = append(now.last.Stacks, told.Stacks...); tooMany(told.Stacks) {
+		told.Stacks, err = nil, errManyStacks
 	}
+	now.last = told
 	s.begun[machine] = true
 	s.mu.Unlock()
 	s.ring()
@@ -159,10 +158,10 @@ func (s *Session) take() {
 			if n.restarted {
 				s.sums.restart(i)
 			}
-			if n.last == nil {
+			if n.last.Snapshot == nil {
 				continue
 			}
-			if err := s.sums.names.learn(i, n.stacks); err != nil {
+			if err := s.sums.names.learn(i, n.last.Stacks); err != nil {
 				s.note(fmt.Sprintf("machine %d: %v", i+1, err))
 			}
 			if err := s.sums.add(i, n.last); err != nil {
@@ -277,6 +276,7 @@ func (s *Session) Warnings() []string {
 		out = append(out, fmt.Sprintf("%d times there was no room for an element of %s of all machines (MAXMAPENTRIES)",
 			n, s.c.Program.Globals[g].Name))
 	}
+	out = append(out, s.sums.bounds()...)
 	slices.Sort(out)
 	return out
 }

@@ -66,15 +66,32 @@ func take(store interp.Store, p *ir.Program, class int, globals []int, out Snaps
 	return nil
 }
 
-// Bytes writes s down: for each global its number, how many elements, and of each the key (numbers, and texts behind
+// Told is what a machine tells: elements, what it leaves out of arrays, and the functions of stacks in keys.
+type Told struct {
+	Snapshot
+	Rests  map[int]Rest
+	Stacks []Stack
+}
+
+// Bytes writes t down: for each global its number, how many elements, and of each the key (numbers, and texts behind
 // their length), then the number, or of an aggregate count, sum, min, max, squares and counters of histograms, as
-// varints; in front of that how many stacks, and of each the number and the functions.
-func (s Snapshot) Bytes(p *ir.Program, stacks ...Stack) []byte {
-	b := binary.AppendUvarint([]byte{version}, uint64(len(stacks)))
-	for _, x := range stacks {
+// varints; in front of that how many stacks, and of each the number and the functions, and how many rests, and of each
+// the global and what is known.
+func (t Told) Bytes(p *ir.Program) []byte {
+	b := binary.AppendUvarint([]byte{version}, uint64(len(t.Stacks)))
+	for _, x := range t.Stacks {
 		b = binary.AppendUvarint(binary.AppendVarint(b, x.Number), uint64(len(x.Folded)))
 		b = append(b, x.Folded...)
 	}
+	b = binary.AppendUvarint(b, uint64(len(t.Rests)))
+	for _, i := range slices.Sorted(maps.Keys(t.Rests)) {
+		r := t.Rests[i]
+		b = binary.AppendUvarint(b, uint64(i))
+		for _, n := range []int64{r.Least, r.Greatest, r.Sum} {
+			b = binary.AppendVarint(b, n)
+		}
+	}
+	s := t.Snapshot
 	b = binary.AppendUvarint(b, uint64(len(s)))
 	for _, i := range slices.Sorted(maps.Keys(s)) {
 		g := p.Globals[i]
@@ -118,7 +135,7 @@ func appendKey(b []byte, g *ir.Global, k interp.Key) []byte {
 	return b
 }
 
-const version = 2
+const version = 3
 
 // errGarbage says that bytes are no snapshot of the program.
 var errGarbage = errors.New("what was sent is no snapshot of this program's globals")
@@ -161,19 +178,29 @@ func (r *reader) text(most int) string {
 }
 
 // Parse reads what Bytes wrote for the same program, of the globals shared alone. The bytes may be anybody's.
-func Parse(b []byte, p *ir.Program, shared []int) (Snapshot, []Stack, error) {
+func Parse(b []byte, p *ir.Program, shared []int) (t Told, err error) {
 	if len(b) == 0 || b[0] != version {
-		return nil, nil, errGarbage
+		return t, errGarbage
 	}
 	r, s := reader{b: b[1:]}, Snapshot{}
-	var stacks []Stack
+	t.Snapshot = s
 	for n := r.uint(); n > 0 && !r.bad; n-- {
-		stacks = append(stacks, Stack{r.int(), r.text(mostFolded)})
+		t.Stacks = append(t.Stacks, Stack{r.int(), r.text(mostFolded)})
+	}
+	for n := r.uint(); n > 0 && !r.bad; n-- {
+		i := r.uint()
+		if i > math.MaxInt32 || !slices.Contains(shared, int(i)) || !Ranked(p.Globals[i]) {
+			return t, errGarbage
+		}
+		if t.Rests == nil {
+			t.Rests = map[int]Rest{}
+		}
+		t.Rests[int(i)] = Rest{r.int(), r.int(), r.int()}
 	}
 	for n := r.uint(); n > 0 && !r.bad; n-- {
 		i := r.uint()
 		if i > math.MaxInt32 || !slices.Contains(shared, int(i)) || s[int(i)] != nil {
-			return nil, nil, errGarbage
+			return t, errGarbage
 		}
 		g := p.Globals[i]
 		elems := []interp.Elem{}
@@ -181,14 +208,14 @@ func Parse(b []byte, p *ir.Program, shared []int) (Snapshot, []Stack, error) {
 			elems = append(elems, r.elem(g))
 		}
 		if !g.IsArray() && len(elems) != 1 {
-			return nil, nil, errGarbage
+			return t, errGarbage
 		}
 		s[int(i)] = elems
 	}
 	if r.bad || len(r.b) > 0 {
-		return nil, nil, errGarbage
+		return t, errGarbage
 	}
-	return s, stacks, nil
+	return t, nil
 }
 
 func (r *reader) elem(g *ir.Global) (e interp.Elem) {

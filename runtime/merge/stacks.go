@@ -52,9 +52,9 @@ func (s Snapshot) Stacks(columns map[int]map[int]bool, known map[int64]bool) (ou
 // tag is what the kernel puts into the name of an eBPF program, which is another one on each kernel.
 var tag = regexp.MustCompile(`\bbpf_prog_[0-9a-f]{16}_`)
 
-// Told is what is told of the functions of a stack: the same for the same stack elsewhere, without the outermost ones
-// where these are too many.
-func Told(folded string) string {
+// Shortened is what is told of the functions of a stack: the same for the same stack elsewhere, without the outermost
+// ones where these are too many.
+func Shortened(folded string) string {
 	const more = "...;"
 	folded = tag.ReplaceAllString(folded, "bpf_prog_")
 	if len(folded) <= mostFolded {

@@ -26,7 +26,7 @@ func TestStacks(t *testing.T) {
 	}
 	tell := func(machine int, snap Snapshot, stacks ...Stack) {
 		t.Helper()
-		if err := s.Tell(machine, snap.Bytes(p, stacks...)); err != nil {
+		if err := s.Tell(machine, Told{Snapshot: snap, Stacks: stacks}.Bytes(p)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,13 +70,14 @@ func TestStacks(t *testing.T) {
 	}
 	tell(1, hits(0, 2, 0, 4), Stack{3, "a\n9 forged;\x1b[2J\xff"})
 	check(map[string]int64{"": 2, "main;a": 19, "main;b": 1101, "other": 7, "a?9 forged;?[2J\ufffd": 4})
-	if err := s.Tell(0, hits().Bytes(p, make([]Stack, backend.MaxStacks+1)...)); err != errManyStacks {
+	many := Told{Snapshot: hits(), Stacks: make([]Stack, backend.MaxStacks+1)}
+	if err := s.Tell(0, many.Bytes(p)); err != errManyStacks {
 		t.Errorf("more stacks than a machine has: %v", err)
 	}
 	long := strings.Repeat("function;", mostFolded/4) + "leaf"
-	if got := Told(long); len(got) > mostFolded || !strings.HasPrefix(got, "...;function;") ||
+	if got := Shortened(long); len(got) > mostFolded || !strings.HasPrefix(got, "...;function;") ||
 		!strings.HasSuffix(got, ";function;leaf") ||
-		Told("f;bpf_prog_0b7f778485d71689_probe_0_[k]") != "f;bpf_prog_probe_0_[k]" {
+		Shortened("f;bpf_prog_0b7f778485d71689_probe_0_[k]") != "f;bpf_prog_probe_0_[k]" {
 		t.Errorf("%d bytes: %.40s", len(got), got)
 	}
 }

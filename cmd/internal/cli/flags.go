@@ -165,6 +165,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVar(&o.prefix, "remote-prefix", false, "")
 	fs.BoolVar(&o.here, "remote-plan", false, "")
 	fs.BoolVar(&o.merge, "merge", false, "")
+	fs.IntVar(&o.elements, "elements", 0, "")
 	fs.DurationVar(&o.inOrder, "in-order", 0, "")
 	fs.Lookup("in-order").NoOptDefVal = "1s"
 	addStapOptions(fs)

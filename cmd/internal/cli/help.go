@@ -91,6 +91,7 @@ on what:
                           number of times, lines have the host's name then (--remote-prefix: also with one host)
       --tls DIR           the certificates for tls://, ~/.config/gostap/tls if not said (docs/remote.md)
       --merge             what the hosts of --remote count is added up, and begin, end and timer probes run once, here
+      --elements N        of arrays of numbers hosts tell the N greatest elements, and how much may be missing
       --in-order[=TIME]   their lines in the order of time, each held back so long, 1s if not said
       --remote-plan       translate here, with the debug information of this machine, and run the plan there
 

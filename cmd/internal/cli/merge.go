@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/pflag"
@@ -23,6 +24,10 @@ var notMerged = map[string]string{
 // checkMerge looks at what goes with --merge.
 func (o *options) checkMerge(fs *pflag.FlagSet) error {
 	switch {
+	case !o.merge && fs.Changed("elements"):
+		return slip.New("--elements is about what hosts tell for one answer", "--merge --elements 100")
+	case fs.Changed("elements") && (o.elements < 1 || o.elements > 1<<20):
+		return slip.New(fmt.Sprintf("--elements takes a number of elements from 1, not %d", o.elements), "")
 	case !o.merge:
 		return nil
 	case len(o.remotes) == 0:
@@ -77,7 +82,7 @@ func (c *command) runMerged(r remote.Request, out io.Writer, all *gather.Stream)
 		_, err = io.WriteString(out, m.Listing())
 		return 0, plain(err)
 	}
-	r.Plan = plan
+	r.Plan, r.Top = plan, c.elements
 	ro := remote.Options{Hosts: c.hosts, Request: r, Out: out, Err: c.hostsErr(), Verbose: c.verbose > 0}
 	if c.fleet != nil {
 		c.fleet.Plan, c.fleet.Translate = plan, func() ([]byte, error) {
@@ -123,5 +128,5 @@ func (c *command) teller(s *gostap.Session) (*merged.Teller, error) {
 	if c.counted == nil || !c.sent.Counts {
 		return nil, nil
 	}
-	return merged.Tell(s, c.sent.Shared, c.counted)
+	return merged.Tell(s, c.sent, c.counted)
 }

@@ -69,6 +69,8 @@ func trials(dir string) map[string]trial {
 			not: "hello"},
 		"merge": {args: e("--merge", "-e", hello),
 			want: "--merge makes one answer of what hosts count, and there is no --remote", not: "hello"},
+		"elements": {args: e("--elements", "5", "-e", hello),
+			want: "--elements is about what hosts tell for one answer", not: "hello"},
 		"in-order": {args: e("--in-order", "-e", hello),
 			want: "--in-order is about lines of several machines", not: "hello"},
 		"cgroup": {args: e("--cgroup", dir, "-e", `probe syscall.read { }`),

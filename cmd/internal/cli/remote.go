@@ -21,13 +21,14 @@ import (
 
 // remoteFlags are the options about other machines.
 type remoteFlags struct {
-	remotes []string      // --remote
-	hosts   []remote.Host // what they name
-	prefix  bool          // --remote-prefix
-	tls     string        // --tls: the certificates for hosts of tls://
-	here    bool          // --remote-plan: translate on this machine
-	merge   bool          // --merge: one answer
-	inOrder time.Duration // --in-order: how long lines are held back, 0 if they are not
+	remotes  []string      // --remote
+	hosts    []remote.Host // what they name
+	prefix   bool          // --remote-prefix
+	tls      string        // --tls: the certificates for hosts of tls://
+	here     bool          // --remote-plan: translate on this machine
+	merge    bool          // --merge: one answer
+	elements int           // --elements: how many of an array of numbers hosts tell, 0: all
+	inOrder  time.Duration // --in-order: how long lines are held back, 0 if they are not
 }
 
 // notRemote are the options that do not go with --remote, with the reason.
@@ -84,8 +85,8 @@ func sentArgs(args []string, format string, planned bool) ([]string, error) {
 	var out []string
 	err := fs.ParseAll(colours(args), func(f *pflag.Flag, value string) error {
 		switch f.Name {
-		case "remote", "remote-prefix", "remote-plan", "merge", "in-order", "tls", "output", "rotate", "color",
-			"format", "export", "http":
+		case "remote", "remote-prefix", "remote-plan", "merge", "elements", "in-order", "tls", "output", "rotate",
+			"color", "format", "export", "http":
 		default:
 			if planned && !slices.Contains(withModule, f.Name) && !slices.Contains(withPlan, f.Name) &&
 				!strings.HasPrefix(f.Name, "rlimit-") || planned && f.Name == "digest" {

@@ -26,6 +26,7 @@ type Printer func(ctx context.Context, s *gostap.Session, out, errw io.Writer) e
 // sets what the two have to do with each other.
 func Run(ctx context.Context, m *gostap.Merged, o remote.Options, print Printer) (status int, err error) {
 	o.Request.Counts, o.Request.Shared, o.Prefix = true, m.Shared(), true
+	o.Request.Ranked = m.Ranked()
 	screen := &sync.Mutex{}
 	o.Out, o.Err = remote.Together{To: o.Out, Mu: screen}, remote.Together{To: o.Err, Mu: screen}
 	signals, hosts := make(chan os.Signal, 2), make(chan int, 1)
@@ -93,10 +94,15 @@ type Teller struct {
 	stop, gone chan struct{}
 }
 
-// Tell makes one of a session that has not run yet. send sends a snapshot.
-func Tell(s *gostap.Session, shared []int, send func([]byte) error) (*Teller, error) {
-	if err := s.Share(shared); err != nil {
+// Tell makes one of a session that has not run yet, for who has sent r. send sends a snapshot.
+func Tell(s *gostap.Session, r *remote.Request, send func([]byte) error) (*Teller, error) {
+	if err := s.Share(r.Shared); err != nil {
 		return nil, err
+	}
+	if r.Top > 0 {
+		if err := s.Top(r.Top, r.Ranked); err != nil {
+			return nil, err
+		}
 	}
 	return &Teller{s: s, send: send, stop: make(chan struct{}), gone: make(chan struct{})}, nil
 }

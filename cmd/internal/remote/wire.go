@@ -39,7 +39,7 @@ const (
 )
 
 // Protocol is the version of what is said here.
-const Protocol = 3
+const Protocol = 4
 
 // Hello is the first thing that a session says.
 type Hello struct {
@@ -62,6 +62,9 @@ type Request struct {
 	// Counts: what the globals Shared of the plan have is told now and then, and when the session has ended.
 	Counts bool  `json:"counts,omitempty"`
 	Shared []int `json:"shared,omitempty"`
+	// Top: of each of the arrays Ranked the so many greatest elements alone are told; 0: all are.
+	Top    int   `json:"top,omitempty"`
+	Ranked []int `json:"ranked,omitempty"`
 	// Follow: the pods of --pod are not those of the whole session, others come by frames.
 	Follow bool `json:"follow,omitempty"`
 	// Include are the files under the directories of -I, by paths relative to Dirs[i].

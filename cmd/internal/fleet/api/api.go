@@ -93,6 +93,9 @@ type Limits struct {
 	Seconds int32 `json:"seconds,omitempty"`
 	// HitsPerSecond is how often probes may be hit on a node; more end the session there.
 	HitsPerSecond int32 `json:"hitsPerSecond,omitempty"`
+	// Elements is how many of an array of numbers each node tells, the greatest; what is left out is bounded in the
+	// message.
+	Elements int32 `json:"elements,omitempty"`
 	// Bytes is how much of the end of the output is kept.
 	Bytes int32 `json:"bytes,omitempty"`
 }

@@ -47,6 +47,9 @@ func Args(s *api.Spec) ([]string, error) {
 	case s.Program != "" && s.Separate:
 		return nil, refuse("spec.program is about a script that is translated once, and with spec.separate each node "+
 			"translates it", "")
+	case s.Limits.Elements > 0 && s.Separate:
+		return nil, refuse("spec.limits.elements is about one answer of all nodes, and with spec.separate "+
+			"there is none", "")
 	case s.Script != "" && len(s.Options) > 0:
 		return nil, refuse("spec.options are those of a tool, and there is a script",
 			"spec.args are the arguments of a script")

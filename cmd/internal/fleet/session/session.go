@@ -115,6 +115,9 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	if !s.Separate {
 		head = append(head, "--merge")
 	}
+	if s.Limits.Elements > 0 {
+		head = append(head, "--elements="+strconv.Itoa(int(s.Limits.Elements)))
+	}
 	if s.InOrder {
 		head = append(head, "--in-order")
 	}

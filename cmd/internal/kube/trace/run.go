@@ -73,7 +73,7 @@ func create(ctx context.Context, a asked, errw io.Writer) (*resource, error) {
 // ask reads the arguments of run. Behind the name of a tool its options come first, then those of run.
 func ask(args []string) (a asked, err error) {
 	var tool *tools.Tool
-	var file, selector, where, lasts, sample, hits, at string
+	var file, selector, where, lasts, sample, hits, elements, at string
 	chosen, rest := false, false
 	for len(args) > 0 {
 		word := args[0]
@@ -94,8 +94,8 @@ func ask(args []string) (a asked, err error) {
 		}
 		strs := map[string]*string{"-n": &a.namespace, "--namespace": &a.namespace, "-l": &selector,
 			"--selector": &selector, "--for": &lasts, "--at": &at, "--nodes": &where, "--sample": &sample,
-			"--max-hits": &hits,
-			"-c":         &container, "--container": &container, "--export": &export,
+			"--max-hits": &hits, "--elements": &elements,
+			"-c": &container, "--container": &container, "--export": &export,
 			"--program": &a.spec.Program, "--name": &a.name, "-e": &a.spec.Script, "--execute": &a.spec.Script}
 		flags := map[string]*bool{"--wait": &a.spec.Wait, "--separate": &a.spec.Separate,
 			"--in-order": &a.spec.InOrder, "-g": &a.spec.Guru,
@@ -149,9 +149,16 @@ func ask(args []string) (a asked, err error) {
 			return a, err
 		}
 	}
-	if hits != "" {
-		if a.spec.Limits.HitsPerSecond, err = strconv.Atoi(hits); err != nil || a.spec.Limits.HitsPerSecond < 1 {
-			return a, slip.New(fmt.Sprintf("kube: --max-hits takes a number of hits a second, not %q", hits), "")
+	for _, n := range []struct {
+		name, value, what string
+		to                *int
+	}{{"--max-hits", hits, "hits a second", &a.spec.Limits.HitsPerSecond},
+		{"--elements", elements, "elements", &a.spec.Limits.Elements}} {
+		if n.value == "" {
+			continue
+		}
+		if *n.to, err = strconv.Atoi(n.value); err != nil || *n.to < 1 {
+			return a, slip.New(fmt.Sprintf("kube: %s takes a number of %s, not %q", n.name, n.what, n.value), "")
 		}
 	}
 	return a, a.complete(file, selector, where, lasts, sample)

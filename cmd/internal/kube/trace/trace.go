@@ -44,6 +44,7 @@ or writes FILE: .svg and .html are flame graphs, .folded and .pb.gz for other pr
       --nodes SEL       only on nodes with these labels
       --sample N        on so many nodes, taken at random
       --max-hits N      where probes are hit more often in a second, it ends on that node
+      --elements N      of an array of numbers each node tells the N greatest, and how much may be missing
       --wait            begin also where there is no such pod yet
       --separate        no sums: each node prints for itself
       --in-order        lines of all nodes in the order of time, as far as their clocks are known
@@ -121,6 +122,7 @@ type nodes struct {
 type limits struct {
 	Seconds       int `json:"seconds,omitempty"`
 	HitsPerSecond int `json:"hitsPerSecond,omitempty"`
+	Elements      int `json:"elements,omitempty"`
 	Bytes         int `json:"bytes,omitempty"`
 }
 

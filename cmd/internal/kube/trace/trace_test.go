@@ -25,6 +25,8 @@ func TestAsk(t *testing.T) {
 		{"-l a=b --for=2 --max-hits 5 syscount --top 3 --call=read",
 			`{"tool":"syscount","options":{"call":"read","top":"3"},` +
 				`"pods":{"matchLabels":{"a":"b"}},"limits":{"seconds":2,"hitsPerSecond":5}}`},
+		{"-l a=b --elements 100 syscount", `{"tool":"syscount","pods":{"matchLabels":{"a":"b"}},` +
+			`"limits":{"elements":100}}`},
 		{"-l a=b stackcount POINT --user --wait", `{"tool":"stackcount","options":{"user":""},"args":["POINT"],` +
 			`"pods":{"matchLabels":{"a":"b"}},"wait":true}`},
 		{"-l a=b -c x --container=y -g --separate --program ./x --nodes zone=a --sample 4 --export a --export b " +
@@ -43,6 +45,7 @@ func TestAsk(t *testing.T) {
 		{"-l a=b --for soon errsnoop", `not "soon"`},
 		{"-l a=b --for 25h errsnoop", `not "25h"`},
 		{"-l a=b --max-hits x errsnoop", `not "x"`},
+		{"-l a=b --elements 0 errsnoop", `--elements takes a number of elements, not "0"`},
 		{"-l a=b --sample 0 errsnoop", `not "0"`},
 		{"-l a=b errsnoop -e x", "a script and the tool errsnoop"},
 		{"-l a=b errsnoop --nope", "neither errsnoop nor kube run has an option --nope"},

@@ -1,0 +1,168 @@
+package merge
+
+import (
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gostap/gostap/compiler/ir/interp"
+)
+
+var bound = regexp.MustCompile(`^k has the greatest elements of each machine alone \(--elements\): a number in it is at ` +
+	`most (\d+) too low(?: or (\d+) too high)?, an element that is not in it has at most \d+, and all that is missing ` +
+	`adds up to (-?\d+)$`)
+
+func number(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return n
+}
+
+// TestTop: of arrays that machines tell the greatest elements of, nothing is farther from the truth than is said, with
+// machines whose sessions begin anew and numbers that go down.
+func TestTop(t *testing.T) {
+	gaps := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		p := program(t)
+		all := interp.NewMemStore(p)
+		s, err := New(Config{Program: p, Shared: shared, Machines: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		type teller struct {
+			machine
+			top *Top
+		}
+		fresh := func() teller {
+			return teller{machine{p, interp.NewMemStore(p)}, &Top{N: 1 + r.IntN(6), Of: []int{2}}}
+		}
+		list := []teller{fresh(), fresh(), fresh()}
+		down := seed%4 == 3
+		count := func(m *teller) {
+			for range r.IntN(300) {
+				k := int64(math.Abs(r.NormFloat64()) * 20)
+				v := r.Int64N(5)
+				if down {
+					v -= 2
+				}
+				key := interp.Key{{Str: "k"}, {Int: k}}
+				for _, to := range []*interp.MemStore{m.store, all} {
+					if _, err := to.Add(2, key, v); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		tell := func(i int, end bool) {
+			m := &list[i]
+			snap, err := Take(m.store, p, shared)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := len(snap[2])
+			told := Told{Snapshot: snap, Rests: m.top.Cut(p, snap, end)}
+			n := len(snap[2])
+			if !end && n > 5*m.top.N || n < min(before, m.top.N) || (n < before) != (len(told.Rests) > 0) {
+				t.Fatalf("%d of %d elements are told, rests %v", n, before, told.Rests)
+			}
+			if err := s.Tell(i, told.Bytes(p)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 30 {
+			i := r.IntN(3)
+			count(&list[i])
+			tell(i, false)
+			if r.IntN(3) == 0 {
+				s.take()
+			}
+			if r.IntN(10) == 0 {
+				tell(i, true)
+				s.Restart(i)
+				list[i] = fresh()
+			}
+		}
+		for i := range list {
+			count(&list[i])
+			tell(i, true)
+		}
+		s.take()
+		low, high, sum := int64(0), int64(0), int64(0)
+		if w := strings.Join(s.Warnings(), "\n"); w != "" {
+			gaps++
+			m := bound.FindStringSubmatch(w)
+			if m == nil {
+				t.Fatal(w)
+			}
+			low, high, sum = number(m[1]), number(m[2]), number(m[3])
+		}
+		if high > 0 && !down {
+			t.Errorf("seed %d: no number goes down, and one may be too high", seed)
+		}
+		elems, _ := all.Elems(2)
+		var truth, got int64
+		for _, e := range elems {
+			v, _, err := s.Store().Get(2, e.Key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			truth, got = truth+e.Val.Int, got+v.Int
+			if d := e.Val.Int - v.Int; d > low || -d > high {
+				t.Errorf("seed %d: %v is %d, not %d: bounds are %d too low, %d too high", seed, e.Key, v.Int,
+					e.Val.Int, low, high)
+			}
+		}
+		if truth != got+sum {
+			t.Errorf("seed %d: all is %d, not %d and %d that are missing", seed, truth, got, sum)
+		}
+	}
+	if gaps < 100 {
+		t.Errorf("in %d sessions alone something was left out", gaps)
+	}
+}
+
+// TestTopStacks: stacks that are several on a machine and one here can miss all of them.
+func TestTopStacks(t *testing.T) {
+	m := gap{}
+	m.add(Rest{Least: 1, Greatest: 4, Sum: 9}, true)
+	m.add(Rest{Least: 2, Greatest: 3, Sum: 5}, true)
+	if m != (gap{14, 0, 14}) {
+		t.Errorf("%+v", m)
+	}
+	m.add(Rest{Least: -1, Greatest: 3, Sum: 2}, true)
+	if m.low != math.MaxInt64 || m.high != math.MaxInt64 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestTopForged: a machine that is not ours says what it likes of its own numbers, and no sum runs over.
+func TestTopForged(t *testing.T) {
+	p := program(t)
+	s, err := New(Config{Program: p, Shared: shared, Machines: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		rest := Rest{math.MinInt64, math.MaxInt64, math.MinInt64}
+		b := Told{Snapshot: Snapshot{2: {}}, Rests: map[int]Rest{2: rest}}.Bytes(p)
+		if err := s.Tell(i, b); err != nil {
+			t.Fatal(err)
+		}
+		s.take()
+		s.Restart(i)
+	}
+	s.take()
+	if w := s.Warnings(); len(w) != 1 || strings.Contains(w[0], "-1 ") {
+		t.Errorf("%q", w)
+	}
+	for _, g := range []int{0, 1, 3, 9} { // no array of numbers
+		b := Told{Snapshot: Snapshot{}, Rests: map[int]Rest{2: {}}}.Bytes(p)
+		b[3] = byte(g)
+		if _, err := Parse(b, p, shared); err == nil {
+			t.Errorf("a rest of global %d is taken", g)
+		}
+	}
+}
