@@ -245,6 +245,8 @@ var goroutines = map[string]int{
 	"cmd/internal/remote/listen.go":          2, // waits
 	"cmd/internal/remote/agent/agent.go":     1, // waits for connections
 	"cmd/internal/remote/agent/session.go":   2, // read what a session reports; pass bytes on
+	"cmd/gostap-fleet/main.go":               1, // connects to agents
+	"cmd/internal/remote/links/links.go":     3, // run commands, and pass on what these say
 	"cmd/internal/remote/mtls/door.go":       1, // meets who connects
 	"runtime/host/target/stub.go":            1, // starts and traces a process
 	"compiler/debuginfo/elffile/section.go":  1, // guarded by Section

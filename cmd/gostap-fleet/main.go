@@ -39,6 +39,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/fleet/kubectl"
 	"github.com/gostap/gostap/cmd/internal/fleet/manifests"
 	"github.com/gostap/gostap/cmd/internal/fleet/session"
+	"github.com/gostap/gostap/cmd/internal/remote/links"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
@@ -229,6 +230,14 @@ func (r *runner) run() error {
 	if err != nil {
 		return fmt.Errorf("the cluster: %w", err)
 	}
+	// It is asked for the links to agents, too, which would be as many processes.
+	at := &net.UnixAddr{Name: filepath.Join(dir, "links"), Net: "unixpacket"}
+	l, err := net.ListenUnix(at.Net, at)
+	if err != nil {
+		return slip.Plain(err)
+	}
+	defer l.Close()
+	go links.Serve(l, kubectl.Main)
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return err
@@ -244,8 +253,8 @@ func (r *runner) run() error {
 	}
 	c := &controller.Controller{Client: m.GetClient(), Live: m.GetAPIReader(),
 		Events: m.GetEventRecorder("gostap-fleet"), Most: r.sessions, Every: r.every,
-		Config: &session.Config{Gostap: r.gostap, Agents: r.agents, Kubectl: dir, Env: cluster(os.Environ()),
-			Exports: r.exports}}
+		Config: &session.Config{Gostap: r.gostap, Agents: r.agents, Kubectl: dir,
+			Env: append(cluster(os.Environ()), links.Variable+"="+at.Name), Exports: r.exports}}
 	defer c.Close()
 	if err := c.SetUp(m); err != nil {
 		return err

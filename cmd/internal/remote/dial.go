@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/cmd/internal/remote/links"
 )
 
 // link is a way to a session on a host.
@@ -137,15 +139,18 @@ func dial(ctx context.Context, h Host, note func(string)) (*link, error) {
 
 // dialPod makes the link to a container that has gostap: by kubectl, with the user's rights in the cluster.
 func dialPod(ctx context.Context, h Host) (*link, error) {
-	kubectl, err := exec.LookPath("kubectl")
-	if err != nil {
-		return nil, errors.New("there is no command kubectl here, which connects to pods")
-	}
 	args := []string{"exec", "-i", "-q", "--namespace", h.Namespace, h.Pod}
 	if h.Container != "" {
 		args = append(args, "--container", h.Container)
 	}
 	args = append(args, "--", "gostap", "remote-session")
+	if socket := os.Getenv(links.Variable); socket != "" {
+		return borrow(ctx, socket, args)
+	}
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		return nil, errors.New("there is no command kubectl here, which connects to pods")
+	}
 	if _, err := exec.LookPath("sh"); err != nil { // in a container: there is no terminal that kubectl could ask at
 		cmd := exec.Command(kubectl, args...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -154,6 +159,27 @@ func dialPod(ctx context.Context, h Host) (*link, error) {
 	// Of Ctrl-C it is as with ssh.
 	args = append([]string{"-c", `trap "" INT; exec "$@"`, "sh", kubectl}, args...)
 	return command(ctx, exec.Command("sh", args...), nil)
+}
+
+// borrow makes the link by a process that stands for kubectl (package links).
+func borrow(ctx context.Context, socket string, args []string) (*link, error) {
+	said := new(tail)
+	l, err := links.Dial(ctx, socket, args, said)
+	if err != nil {
+		return nil, fmt.Errorf("what connects to pods is not reached: %w", err)
+	}
+	return &link{newConn(l.Pipe, l.Pipe), l.Kill, sync.OnceValue(func() error { return ended(said, l.Wait()) })}, nil
+}
+
+// ended is why what connects to a host has ended, nil if there is no more to say.
+func ended(said *tail, status int) error {
+	if text := said.text(); text != "" {
+		return errors.New(text)
+	}
+	if status > 0 && status != 255 {
+		return fmt.Errorf("what connects to it ended with status %d", status)
+	}
+	return nil
 }
 
 // install answers the bootstrap script. What a login shell prints before it is skipped.
@@ -210,15 +236,8 @@ func command(ctx context.Context, cmd *exec.Cmd, greet func(*bufio.Reader, io.Wr
 	// Wait closes the pipe that is read from, so it comes after the last frame.
 	wait := sync.OnceValue(func() error {
 		in.Close()
-		err := cmd.Wait()
-		if text := said.text(); text != "" {
-			return errors.New(text)
-		}
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && exit.ExitCode() > 0 && exit.ExitCode() != 255 {
-			return fmt.Errorf("what connects to it ended with status %d", exit.ExitCode())
-		}
-		return nil
+		cmd.Wait()
+		return ended(&said, cmd.ProcessState.ExitCode())
 	})
 	stop := context.AfterFunc(ctx, kill)
 	defer stop()
