@@ -9,6 +9,7 @@ import (
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/page"
+	"github.com/gostap/gostap/cmd/internal/page/state"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
@@ -33,11 +34,13 @@ func (c *command) shownAt(ctx context.Context, s *gostap.Session, out, errw io.W
 	cfg := page.Config{Session: s, Name: cmp.Or(c.name, c.file, fmt.Sprintf("gostap_%d", os.Getpid())), Out: out,
 		Err: errw, Started: started}
 	if name, text, err := c.text(); c.plan == "" && c.file != "-" && err == nil {
-		cfg.Sources = append(cfg.Sources, page.Source{Name: name, Text: text})
+		cfg.Sources = append(cfg.Sources, state.Source{Name: name, Text: text})
 	}
 	for _, e := range c.extra {
-		cfg.Sources = append(cfg.Sources, page.Source{Name: "-E", Text: e})
+		cfg.Sources = append(cfg.Sources, state.Source{Name: "-E", Text: e})
 	}
-	c.logf("the session is at %s", c.page.URL())
+	if c.fleet == nil || !c.fleet.Shown(c.page.URL()) {
+		c.logf("the session is at %s", c.page.URL())
+	}
 	return c.page.Run(ctx, cfg)
 }

@@ -26,6 +26,15 @@ func (f *Fleet) tell(e event.Event, format string, args ...any) {
 	}
 }
 
+// Shown tells where the page of the session is, if all that is said are lines of JSON, and says whether it has. Nothing
+// else that is said has the address, which is for who reads these lines alone.
+func (f *Fleet) Shown(url string) bool {
+	if f.TellsJSON() {
+		f.tell(event.Event{Page: url}, "")
+	}
+	return f.TellsJSON()
+}
+
 // TellsJSON reports whether all that is said are lines of JSON.
 func (f *Fleet) TellsJSON() bool { return f.r.told == "json" }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gostap/gostap/cmd/internal/page/state"
 )
 
 const (
@@ -15,20 +17,10 @@ const (
 	mostLine              = 2000
 )
 
-// Line is a line of what the session has said.
-type Line struct {
-	// Number counts them from 1.
-	Number uint64 `json:"n"`
-	// Time is when it was said, in milliseconds since 1970.
-	Time    int64  `json:"t"`
-	Text    string `json:"text"`
-	Message bool   `json:"message,omitempty"`
-}
-
 // lines keeps the last lines. Writers never wait for readers.
 type lines struct {
 	mu   sync.Mutex
-	ring [keptLines]Line
+	ring [keptLines]state.Line
 	next uint64 // how many there were
 }
 
@@ -72,11 +64,12 @@ func (l *lines) put(line []byte, now int64, message bool) {
 	}
 	at := &l.ring[l.next%keptLines]
 	l.next++
-	*at = Line{l.next, now, strings.ToValidUTF8(string(line), "\uFFFD"), message}
+	*at = state.Line{Number: l.next, Time: now, Text: strings.ToValidUTF8(string(line), "\uFFFD"),
+		Message: message}
 }
 
 // after gives the last lines, at most most, behind number since, and the number of the last one of all.
-func (l *lines) after(since uint64, most int) (out []Line, last uint64) {
+func (l *lines) after(since uint64, most int) (out []state.Line, last uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	from := max(since, l.next-min(l.next, uint64(min(most, keptLines))))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/page/state"
 )
 
 // How often the session is asked at most, however many look on; how many elements of an array and how many stacks an
@@ -20,95 +21,28 @@ const (
 	mostStacks = 3000
 )
 
-// State is the session at one moment, as the page gets it.
-type State struct {
-	Name    string   `json:"name"`
-	Sources []Source `json:"sources"`
-	// State is "starting", "running" or "ended"; Error is how it ended.
-	State string `json:"state"`
-	Error string `json:"error,omitempty"`
-	// Now is when the state was taken and Began when the probes were there, in milliseconds since 1970.
-	Now    int64   `json:"now"`
-	Began  int64   `json:"began,omitempty"`
-	Probes []Probe `json:"probes"`
-	// Globals are in the order of their names.
-	Globals []Global `json:"globals"`
-	// Lines are the last ones, Last the number of the last of all.
-	Lines []Line `json:"lines"`
-	Last  uint64 `json:"last"`
-}
-
-// Probe is a probe with what its handler took so far.
-type Probe struct {
-	Point  string `json:"point"`
-	Place  string `json:"place"`
-	Places int    `json:"places"`
-	Hits   uint64 `json:"hits"`
-	Took   int64  `json:"ns"`
-	On     bool   `json:"on"`
-	Fixed  bool   `json:"fixed"`
-}
-
-// Global is a global: rows of an array, the greatest first, or one row of a scalar.
-type Global struct {
-	Name string `json:"name"`
-	Keys int    `json:"keys"`
-	Stat bool   `json:"stat"`
-	Rows []Row  `json:"rows"`
-	// Of is how many elements there are.
-	Of int `json:"of"`
-	// Stacks are those of an array with stacks as keys, added up: functions, the outermost first, and a value.
-	Stacks []Stack `json:"stacks,omitempty"`
-}
-
-// Row is an element. Of a number Value has the digits, which JavaScript would round.
-type Row struct {
-	Key   []string `json:"key"`
-	Value string   `json:"value"`
-	// Number is the same for charts.
-	Number float64 `json:"number"`
-	Stats  *Stats  `json:"stats,omitempty"`
-}
-
-// Stats is an aggregate. Its numbers are texts, since JavaScript rounds large ones.
-type Stats struct {
-	Count int64 `json:"count,string"`
-	Sum   int64 `json:"sum,string"`
-	Min   int64 `json:"min,string"`
-	Max   int64 `json:"max,string"`
-	Avg   int64 `json:"avg,string"`
-	// Buckets are those of a histogram that are not empty: from, to, count.
-	Buckets [][3]int64 `json:"buckets,omitempty"`
-	Linear  bool       `json:"linear,omitempty"`
-}
-
-// Stack is one of the stacks of an array.
-type Stack struct {
-	Functions string  `json:"functions"`
-	Value     float64 `json:"value"`
-}
-
 // look asks a session how it is, for all who look on.
 type look struct {
 	log lines
 
 	mu      sync.Mutex
 	session *gostap.Session
-	now     State // without lines
+	now     state.State // without lines
 	asked   time.Time
 	stacks  map[string][]int
 	folded  map[int64]string
 	viewed  time.Time // when somebody looked on last
+	kept    bool      // somebody looks on who needs the end
 	final   int       // how many have seen the end
 	changed chan struct{}
 }
 
 func newLook() *look {
 	return &look{folded: map[int64]string{}, changed: make(chan struct{}, 1),
-		now: State{State: "starting", Probes: []Probe{}, Globals: []Global{}}}
+		now: state.State{State: state.Starting, Probes: []state.Probe{}, Globals: []state.Global{}}}
 }
 
-func (l *look) begin(s *gostap.Session, name string, sources []Source) {
+func (l *look) begin(s *gostap.Session, name string, sources []state.Source) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.session, l.stacks = s, s.StackKeys()
@@ -127,7 +61,7 @@ func (l *look) end(err error) {
 			l.now.Probes[i].Hits, l.now.Probes[i].Took = t.Hits, int64(t.Took)
 		}
 	}
-	l.now.State, l.now.Now = "ended", time.Now().UnixMilli()
+	l.now.State, l.now.Now = state.Ended, time.Now().UnixMilli()
 	if err != nil {
 		l.now.Error = err.Error()
 	}
@@ -136,7 +70,7 @@ func (l *look) end(err error) {
 // seen waits until those who look on have seen the end, at most for a time.
 func (l *look) seen(most time.Duration) {
 	l.mu.Lock()
-	watched := time.Since(l.viewed) < 2*time.Second
+	watched, kept := l.kept || time.Since(l.viewed) < 2*time.Second, l.kept
 	l.mu.Unlock()
 	if !watched {
 		return
@@ -146,6 +80,9 @@ func (l *look) seen(most time.Duration) {
 		l.mu.Lock()
 		done := l.final > 0
 		l.mu.Unlock()
+		if done && kept {
+			return
+		}
 		if done {
 			select { // the rest of its requests, and others who look on
 			case <-time.After(time.Second):
@@ -161,20 +98,20 @@ func (l *look) seen(most time.Duration) {
 	}
 }
 
-// state gives how the session is, with at most most lines behind one.
-func (l *look) state(since uint64, most int) *State {
+// state implements source.
+func (l *look) state(since uint64, most int, keeps bool) *state.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	l.viewed = now
-	if l.now.State != "ended" && now.Sub(l.asked) >= fresh {
+	l.viewed, l.kept = now, l.kept || keeps
+	if l.now.State != state.Ended && now.Sub(l.asked) >= fresh {
 		l.ask(now)
 	}
 	out := l.now
 	if out.Lines, out.Last = l.log.after(since, most); out.Lines == nil {
-		out.Lines = []Line{}
+		out.Lines = []state.Line{}
 	}
-	if out.State == "ended" {
+	if out.State == state.Ended {
 		l.final++
 		select {
 		case l.changed <- struct{}{}:
@@ -197,17 +134,18 @@ func (l *look) ask(now time.Time) {
 	if err != nil {
 		return
 	}
-	if l.asked = now; l.now.State == "starting" {
-		l.now.State, l.now.Began = "running", now.UnixMilli()
+	if l.asked = now; l.now.State == state.Starting {
+		l.now.State, l.now.Began = state.Running, now.UnixMilli()
 	}
 	l.now.Now = now.UnixMilli()
-	l.now.Probes = make([]Probe, 0, len(probes))
+	l.now.Probes = make([]state.Probe, 0, len(probes))
 	for _, p := range probes {
 		place := ""
 		if p.File != "" {
 			place = where(p.File, p.Line, p.Column)
 		}
-		l.now.Probes = append(l.now.Probes, Probe{p.Point, place, p.Places, p.Hits, int64(p.Took), p.On, p.Fixed})
+		l.now.Probes = append(l.now.Probes, state.Probe{Point: p.Point, Place: place,
+			Places: p.Places, Hits: p.Hits, Took: int64(p.Took), On: p.On, Fixed: p.Fixed})
 	}
 	l.now.Globals = l.globals(globals)
 }
@@ -215,7 +153,10 @@ func (l *look) ask(now time.Time) {
 // where is a place of the script.
 func where(file string, line, column int) string { return fmt.Sprintf("%s:%d:%d", file, line, column) }
 
-// flip switches a probe, or all that can be switched for -1.
+// reset implements source.
+func (l *look) reset() error { return l.session.Reset() }
+
+// flip implements source.
 func (l *look) flip(on bool, probe int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -233,11 +174,11 @@ func (l *look) flip(on bool, probe int) error {
 }
 
 // globals makes rows of globals.
-func (l *look) globals(all gostap.Globals) []Global {
-	out := []Global{}
+func (l *look) globals(all gostap.Globals) []state.Global {
+	out := []state.Global{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		g := all[name]
-		to := Global{Name: name, Keys: g.Keys, Of: len(g.Elements), Rows: []Row{}}
+		to := state.Global{Name: name, Keys: g.Keys, Of: len(g.Elements), Rows: []state.Row{}}
 		if g.Keys > 0 {
 			slices.SortStableFunc(g.Elements, func(a, b gostap.Element) int { return cmp.Compare(size(&b), size(&a)) })
 		}
@@ -266,8 +207,8 @@ func size(e *gostap.Element) float64 {
 	return float64(e.Value.Int)
 }
 
-func (l *look) row(e *gostap.Element, stacks []int) Row {
-	r := Row{Key: []string{}, Number: size(e)}
+func (l *look) row(e *gostap.Element, stacks []int) state.Row {
+	r := state.Row{Key: []string{}, Number: size(e)}
 	for i, k := range e.Key {
 		if slices.Contains(stacks, i) {
 			list := strings.Split(l.folded[k.Int], ";")
@@ -282,7 +223,7 @@ func (l *look) row(e *gostap.Element, stacks []int) Row {
 		return r
 	}
 	s := e.Stats
-	r.Stats = &Stats{Count: s.Count, Sum: s.Sum, Min: s.Min, Max: s.Max, Avg: s.Avg()}
+	r.Stats = &state.Stats{Count: s.Count, Sum: s.Sum, Min: s.Min, Max: s.Max, Avg: s.Avg()}
 	if len(s.Histograms) > 0 {
 		h := &s.Histograms[0]
 		r.Stats.Linear = h.Linear
@@ -294,7 +235,7 @@ func (l *look) row(e *gostap.Element, stacks []int) Row {
 }
 
 // added gives the stacks of an array: where there are several keys, those that differ by the others are added up.
-func (l *look) added(elems []gostap.Element, columns []int) []Stack {
+func (l *look) added(elems []gostap.Element, columns []int) []state.Stack {
 	var missing []int64
 	asked := map[int64]bool{}
 	for i := range elems {
@@ -326,11 +267,11 @@ func (l *look) added(elems []gostap.Element, columns []int) []Stack {
 			sums[strings.Join(parts, ";")] += size(&elems[i])
 		}
 	}
-	out := make([]Stack, 0, len(sums))
+	out := make([]state.Stack, 0, len(sums))
 	for text, v := range sums {
-		out = append(out, Stack{text, v})
+		out = append(out, state.Stack{Functions: text, Value: v})
 	}
-	slices.SortFunc(out, func(a, b Stack) int {
+	slices.SortFunc(out, func(a, b state.Stack) int {
 		return cmp.Or(cmp.Compare(b.Value, a.Value), strings.Compare(a.Functions, b.Functions))
 	})
 	return out[:min(len(out), mostStacks)]

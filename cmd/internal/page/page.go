@@ -1,8 +1,8 @@
 // Package page is --http: a session in a browser, while it runs. It shows the probes with what they took, the globals
 // as tables, histograms, heat maps and flame graphs, what the script prints, and the script.
 //
-// In: a session, an address. Out: pages at that address, for who has the token in their URL, and what the script
-// prints.
+// In: a session, or states of one that is elsewhere (Far); an address. Out: pages at that address, for who has the token
+// in their URL, and what the script prints.
 package page
 
 import (
@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/page/state"
 )
 
 //go:embed static vendored/uPlot.iife.min.js vendored/uPlot.min.css
@@ -48,8 +49,21 @@ type Page struct {
 	token    string
 	host     string // as asked for
 	look     *look
+	from     source // of states: look, or a Far
 	stop     context.CancelFunc
 	server   *http.Server
+}
+
+// source is where a page has its states from, and what its buttons act on.
+type source interface {
+	// state gives how the session is, with at most most lines behind one. Who asks keeps what it gets, also the end.
+	state(since uint64, most int, keeps bool) *state.State
+	// seen waits until those who look on have seen the end, at most for a time.
+	seen(most time.Duration)
+	// flip switches a probe, or all that can be switched for -1.
+	flip(on bool, probe int) error
+	// reset gives globals the values that they began with.
+	reset() error
 }
 
 // Listen takes an address: PORT of the loopback address, :PORT likewise, or HOST:PORT.
@@ -75,6 +89,7 @@ func Listen(address string) (*Page, error) {
 	secret := make([]byte, 24)
 	rand.Read(secret)
 	p := &Page{listener: l, host: host, token: base64.RawURLEncoding.EncodeToString(secret), look: newLook()}
+	p.from = p.look
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	return p, nil
@@ -93,17 +108,14 @@ func (p *Page) Close() error { return p.listener.Close() }
 type Config struct {
 	Session  *gostap.Session
 	Name     string
-	Sources  []Source
+	Sources  []state.Source
 	Out, Err io.Writer
 	// Started is called when the probes are there.
 	Started func() error
 }
 
-// Source is a text of the script.
-type Source struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
-}
+// Keeps, as in state?keeps, is for who keeps the states, also the last one.
+const Keeps = "keeps"
 
 // afterEnd is how long the page is there when the session has ended, for who looks at it to see that.
 const afterEnd = 5 * time.Second
@@ -113,22 +125,30 @@ func (p *Page) Run(ctx context.Context, c Config) error {
 	ctx, p.stop = context.WithCancel(ctx)
 	defer p.stop()
 	p.look.begin(c.Session, c.Name, c.Sources)
+	shut := p.serve()
+	err := c.Session.Print(ctx, io.MultiWriter(c.Out, p.look.log.writer(false)),
+		io.MultiWriter(c.Err, p.look.log.writer(true)), c.Started)
+	p.look.end(err)
+	shut()
+	return err
+}
+
+// serve answers until what it gives is called, which waits for who looks on.
+func (p *Page) serve() (shut func()) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
 		p.server.Serve(p.listener)
 	}()
-	err := c.Session.Print(ctx, io.MultiWriter(c.Out, p.look.log.writer(false)),
-		io.MultiWriter(c.Err, p.look.log.writer(true)), c.Started)
-	p.look.end(err)
-	p.look.seen(afterEnd)
-	shut, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if p.server.Shutdown(shut) != nil {
-		p.server.Close()
+	return func() {
+		p.from.seen(afterEnd)
+		most, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if p.server.Shutdown(most) != nil {
+			p.server.Close()
+		}
+		<-served
 	}
-	<-served
-	return err
 }
 
 // named reports whether a Host header names the page as one types it: by an address, which no name server can give
@@ -174,10 +194,10 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodGet && name == "state":
 		since, _ := strconv.ParseUint(r.URL.Query().Get("since"), 10, 64)
-		p.answer(w, p.look.state(since, shownLines))
+		p.answer(w, p.from.state(since, shownLines, r.URL.Query().Has(Keeps)))
 	case r.Method == http.MethodGet && name == "download":
 		h.Set("Content-Disposition", `attachment; filename="gostap.json"`)
-		p.answer(w, p.look.state(0, keptLines))
+		p.answer(w, p.from.state(0, keptLines, false))
 	case r.Method == http.MethodPost:
 		if from := r.Header.Get("Origin"); from != "" && from != "http://"+r.Host {
 			http.Error(w, "403: this is asked by another page", http.StatusForbidden)
@@ -189,9 +209,9 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *Page) answer(w http.ResponseWriter, state *State) {
+func (p *Page) answer(w http.ResponseWriter, now *state.State) {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(state)
+	json.NewEncoder(w).Encode(now)
 }
 
 // act does what a button says.
@@ -199,6 +219,10 @@ func (p *Page) act(w http.ResponseWriter, what, probe string) {
 	var err error
 	switch what {
 	case "stop":
+		if p.stop == nil {
+			http.Error(w, errFar.Error(), http.StatusConflict)
+			return
+		}
 		p.stop()
 	case "on", "off":
 		i := -1
@@ -208,9 +232,9 @@ func (p *Page) act(w http.ResponseWriter, what, probe string) {
 				return
 			}
 		}
-		err = p.look.flip(what == "on", i)
+		err = p.from.flip(what == "on", i)
 	case "reset":
-		err = p.look.session.Reset()
+		err = p.from.reset()
 	default:
 		http.Error(w, "there is nothing of that name", http.StatusNotFound)
 		return

@@ -24,6 +24,8 @@ type Event struct {
 	Why   string `json:"why,omitempty"`
 	// Clock is what is known of the node's clock, compared with the one here: "1.2ms ahead, within 0.4ms".
 	Clock string `json:"clock,omitempty"`
+	// Page is where the page of the session is (--http), with the token that it takes.
+	Page string `json:"page,omitempty"`
 	// Text is the sentence that stands there without --told=json, "" for what is not told then.
 	Text string `json:"text,omitempty"`
 	// Said is a line of a message: of the session of Agent if that is set, else of gostap here.

@@ -3,7 +3,7 @@
 
 const at = id => document.getElementById(id);
 const every = 250, kept = 2000, moments = 480;
-let last = 0, held = false, paused = false, over = false, missed = 0, before = null, chart = null;
+let last = 0, held = false, far = null, paused = false, over = false, missed = 0, before = null, chart = null;
 const cards = new Map(), all = [], series = [[]];
 
 const send = async path => {
@@ -29,7 +29,7 @@ const probes = (s, rates) => {
     }
     const box = row.cells[0].firstChild;
     box.checked = p.on;
-    box.disabled = p.fixed || over;
+    box.disabled = p.fixed || over || !!s.far;
     box.setAttribute("aria-label", p.point);
     const r = rates[i] || {hits: 0, ns: 0};
     const texts = [p.point, String(p.places), digits(String(p.hits)), p.on ? digits(String(Math.round(r.hits))) : "off",
@@ -108,7 +108,8 @@ const log = () => {
   });
   if (end) box.scrollTop = box.scrollHeight;
   at("skipped").textContent = (want ? `${list.length} of the last ${all.length} lines` : "") +
-    (missed ? ` ${digits(String(missed))} lines are not kept here; -o FILE keeps all` : "");
+    (missed ? ` ${digits(String(missed))} lines are not kept here; ` +
+      (far ? "the result of the Trace has the end of them" : "-o FILE keeps all") : "");
 };
 
 const script = s => {
@@ -127,17 +128,31 @@ const state = (text, cls) => {
   e.className = cls || "";
 };
 
+// remarks are what is to be known of a session that is elsewhere; what does nothing there is not shown.
+const remarks = s => {
+  const texts = s.far && s.far.note ? [s.far.note] : [];
+  if (s.cut) texts.push("there was no room for all of it: lines or elements are missing here");
+  at("note").hidden = texts.length === 0;
+  const text = texts.join("\n");
+  if (at("note").textContent !== text) at("note").textContent = text;
+  for (const id of ["pause", "reset"]) at(id).hidden = !!far;
+  at("stop").hidden = !!far && !far.stops;
+};
+
 const show = s => {
   document.title = s.name + " - gostap";
   at("name").textContent = s.name;
   state(s.state, s.state);
-  if (s.began) at("elapsed").textContent = ((s.now - s.began) / 1000).toFixed(0) + " s";
+  far = s.far || null;
+  if (s.began) at("elapsed").textContent = (((far && far.clock || s.now) - s.began) / 1000).toFixed(0) + " s";
   if (s.error) { at("error").hidden = false; at("error").textContent = s.error; }
-  if (s.lines.length) missed += s.lines[0].n - 1 - last;
+  remarks(s);
+  for (const l of s.lines) { missed += l.n - 1 - last; last = l.n; }
+  missed += s.last - last;
   last = s.last;
   all.push(...s.lines);
   if (all.length > kept) all.splice(0, all.length - kept);
-  over = s.state === "ended";
+  over = ["ended", "refused", "gone"].includes(s.state);
   paused = s.probes.some(p => !p.fixed) && s.probes.every(p => p.fixed || !p.on);
   at("pause").setAttribute("aria-pressed", String(paused));
   at("pause").textContent = paused ? "Resume probes" : "Pause probes";
