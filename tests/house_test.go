@@ -237,6 +237,7 @@ var goroutines = map[string]int{
 	"cmd/internal/deliver/prom/prom.go":      1, // serves
 	"cmd/gostap-export/main.go":              1, // closes
 	"cmd/internal/fleet/session/session.go":  1, // waits for a process
+	"cmd/internal/fleet/session/page.go":     1, // asks a session for its page
 	"cmd/internal/monitor/monitor.go":        2, // runs a session, guarded by Session.run; reads keys
 	"cmd/internal/prompt/prompt.go":          1, // waits
 	"runtime/host/served/served.go":          1, // answers requests by handlers, guarded by whoever calls them

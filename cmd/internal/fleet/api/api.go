@@ -61,6 +61,8 @@ type Spec struct {
 	Separate bool `json:"separate,omitempty"`
 	// InOrder has lines of all nodes come in the order of time, as far as their clocks are known.
 	InOrder bool `json:"inOrder,omitempty"`
+	// Page has the status have what a page shows of the session while it runs.
+	Page bool `json:"page,omitempty"`
 	// Folded has arrays with stacks as keys printed as lines for flame graphs, the greatest first, of which the
 	// beginning is kept.
 	Folded bool   `json:"folded,omitempty"`
@@ -134,6 +136,8 @@ type Status struct {
 	// Skipped are pods that are not traced, with the reason.
 	Skipped []Skipped `json:"skipped,omitempty"`
 	Result  Result    `json:"result,omitzero"`
+	// Page is the last state of the session's page: of package state, packed.
+	Page string `json:"page,omitempty"`
 }
 
 // Totals count nodes by what they have come to, their pods, and what is missing.

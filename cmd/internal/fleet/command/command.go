@@ -50,6 +50,13 @@ func Args(s *api.Spec) ([]string, error) {
 	case s.Limits.Elements > 0 && s.Separate:
 		return nil, refuse("spec.limits.elements is about one answer of all nodes, and with spec.separate "+
 			"there is none", "")
+	case s.Page && s.Separate:
+		return nil, refuse("spec.page shows one session of all nodes, and with spec.separate there is none", "")
+	case s.Page && s.InOrder:
+		return nil, refuse("spec.page does not go with spec.inOrder, whose lines wait for one another", "")
+	case s.Page && len(s.Export) > 0:
+		return nil, refuse("spec.page does not go with spec.export, which has what is said as records",
+			"what is delivered can be looked at there")
 	case s.Script != "" && len(s.Options) > 0:
 		return nil, refuse("spec.options are those of a tool, and there is a script",
 			"spec.args are the arguments of a script")

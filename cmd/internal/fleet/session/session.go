@@ -69,6 +69,7 @@ type Session struct {
 	ended   bool
 	err     error // of Wait
 	stopped time.Time
+	page    *pager // nil for none
 }
 
 // node is what is known of one.
@@ -124,6 +125,9 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	if s.Folded {
 		head = append(head, "--folded")
 	}
+	if s.Page {
+		head = append(head, "--http=127.0.0.1:0")
+	}
 	env := append(command.Env(c.Kubectl), c.Env...)
 	if len(exports) > 0 {
 		for _, to := range append(exports, text.Kind) {
@@ -134,6 +138,9 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	r := &Session{nodes: map[string]*node{}, agents: map[string]string{}, skipped: map[string]string{}, own: *newNode(),
 		out: Tail{most: int(cmp.Or(s.Limits.Bytes, 65536)), first: s.Folded}}
 	r.own.said.most *= 4
+	if s.Page {
+		r.page = newPager()
+	}
 	r.cmd = exec.Command(c.Gostap, append(head, args...)...)
 	r.cmd.Env = env
 	r.cmd.Dir = "/"
@@ -162,6 +169,7 @@ func (r *Session) wait(most time.Duration) {
 	late := time.AfterFunc(most+time.Minute, r.Stop)
 	err := r.cmd.Wait()
 	late.Stop()
+	r.page.end()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.rest) > 0 {
@@ -255,6 +263,10 @@ func (n *node) take(text string) {
 
 // event takes what has happened to a session or a pod.
 func (r *Session) event(e *event.Event) {
+	if e.Page != "" {
+		r.page.begin(e.Page)
+		return
+	}
 	if e.Text != "" {
 		r.own.said.Write([]byte(e.Text + "\n"))
 	}
@@ -313,6 +325,7 @@ func (r *Session) Tell(s *api.Status) (ended bool) {
 	s.Result.Text, s.Result.Bytes, s.Result.Left = r.out.Text()
 	s.Message, _, _ = r.own.said.Text()
 	r.tellSkipped(s)
+	s.Page = r.page.packed(s.Page)
 	if s.Phase = api.Running; !r.ended {
 		r.tellNodes(s, "")
 		return false
