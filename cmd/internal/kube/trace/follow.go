@@ -27,6 +27,7 @@ type follower struct {
 	skipped map[string]bool
 	seen    func()
 	first   <-chan struct{} // ends when it was seen first
+	view    *view           // its page, nil for none
 }
 
 func newFollower(namespace, name string, s Streams) *follower {
@@ -134,6 +135,7 @@ func (f *follower) follow(ctx context.Context, owned bool) (int, error) {
 			broken = time.Time{}
 		case broken.IsZero():
 			broken = time.Now()
+			f.view.away(broken, err)
 			fmt.Fprintf(f.s.Err, "WARNING: the trace cannot be followed: %v; it is asked for again\n", err)
 		case time.Since(broken) > patience:
 			return 0, fmt.Errorf("the trace %s cannot be followed: %w", f.name, err)
@@ -177,6 +179,7 @@ func (f *follower) watch(ctx context.Context, last *status) error {
 			some = true
 			*last = r.Status
 			f.take(last)
+			f.view.take(&r)
 			f.seen()
 			gone = kind == "DELETED"
 			return !gone && !last.finished()

@@ -39,7 +39,8 @@ func askProfile(args []string) (p profiled, a asked, err error) {
 				}
 				value, args = args[0], args[1:]
 			}
-		case "-e", "--execute", "-g", "--guru", "--separate", "--in-order", "--export", "--detach":
+		case "-e", "--execute", "-g", "--guru", "--separate", "--in-order", "--export", "--detach",
+			"--http", "--page":
 			return p, a, slip.New("kube: profile takes no "+name, "gostap kube run has it")
 		default:
 			if has {

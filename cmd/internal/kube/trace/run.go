@@ -20,6 +20,7 @@ import (
 type asked struct {
 	namespace, name string
 	detach          bool
+	http            string // where a page is to be, "" for none
 	spec            spec
 }
 
@@ -28,6 +29,9 @@ func run(ctx context.Context, args []string, s Streams) (int, error) {
 	a, err := ask(args)
 	if err != nil {
 		return 0, err
+	}
+	if a.http != "" {
+		return runShown(ctx, a, s)
 	}
 	if !a.detach {
 		f, err := start(ctx, a, s)
@@ -96,9 +100,10 @@ func ask(args []string) (a asked, err error) {
 			"--selector": &selector, "--for": &lasts, "--at": &at, "--nodes": &where, "--sample": &sample,
 			"--max-hits": &hits, "--elements": &elements,
 			"-c": &container, "--container": &container, "--export": &export,
-			"--program": &a.spec.Program, "--name": &a.name, "-e": &a.spec.Script, "--execute": &a.spec.Script}
+			"--http": &a.http, "--program": &a.spec.Program, "--name": &a.name,
+			"-e": &a.spec.Script, "--execute": &a.spec.Script}
 		flags := map[string]*bool{"--wait": &a.spec.Wait, "--separate": &a.spec.Separate,
-			"--in-order": &a.spec.InOrder, "-g": &a.spec.Guru,
+			"--in-order": &a.spec.InOrder, "--page": &a.spec.Page, "-g": &a.spec.Guru,
 			"--guru": &a.spec.Guru, "--detach": &a.detach}
 		o := option(tool, name)
 		switch {
@@ -213,6 +218,15 @@ func (a *asked) complete(file, selector, where, lasts, sample string) (err error
 		return slip.New("kube: nothing is to be run", "gostap kube run -l app=cart TOOL, or -e SCRIPT, or a file")
 	case a.spec.Tool != "" && a.spec.Script != "":
 		return slip.New(fmt.Sprintf("kube: there are a script and the tool %s", a.spec.Tool), "")
+	case a.http != "" && a.detach:
+		return slip.New("kube: --http shows a Trace that is followed, and --detach leaves it to itself",
+			"with --page gostap kube page shows it")
+	case a.spec.shown(a.http) && a.spec.Separate:
+		return slip.New("kube: a page shows one session of all nodes, and with --separate there is none", "")
+	case a.spec.shown(a.http) && a.spec.InOrder:
+		return slip.New("kube: a page does not go with --in-order, whose lines wait for one another", "")
+	case a.spec.shown(a.http) && len(a.spec.Export) > 0:
+		return slip.New("kube: a page does not go with --export, which has what is said as records", "")
 	case selector == "":
 		return slip.New("kube: no pods are named", "-l app=NAME names those with a label")
 	}

@@ -1,5 +1,5 @@
 // Package trace makes, shows and ends Traces of a Kubernetes cluster as commands: gostap kube run, profile, list, logs,
-// top and stop.
+// page, top and stop.
 //
 // In: arguments, what kubectl says. Out: Traces (docs/fleet.md), what came of them, an exit status.
 package trace
@@ -20,12 +20,13 @@ import (
 )
 
 // Usage is printed by "gostap kube run --help" and the others.
-const Usage = `gostap kube run, profile, list, logs, top, stop - Traces of a cluster, without rights on nodes or agents
+const Usage = `gostap kube run, profile, list, logs, page, top, stop - Traces of a cluster, without rights on nodes or agents
 
 usage: gostap kube run [-n NS] -l SELECTOR [options] {TOOL [its options] | -e SCRIPT | FILE} [ARGUMENT...]
        gostap kube profile [-n NS] -l SELECTOR [options] [--hz N] [-o FILE]    where pods' processors are
        gostap kube list [-n NS | -A]          those that are there
        gostap kube logs [-n NS] NAME [-f]     what one has printed, with -f until its end
+       gostap kube page [-n NS] NAME [--http [HOST:]PORT]    what one counts, in a browser, while it runs and after
        gostap kube top [-n NS | -A] [NAME]    nodes of those that run, with their pods and what was lost
        gostap kube stop [-n NS] NAME...       ends them, and prints what they came to
 
@@ -46,6 +47,8 @@ or writes FILE: .svg and .html are flame graphs, .folded and .pb.gz for other pr
       --max-hits N      where probes are hit more often in a second, it ends on that node
       --elements N      of an array of numbers each node tells the N greatest, and how much may be missing
       --wait            begin also where there is no such pod yet
+      --http [HOST:]PORT    what it counts in a browser, too; the address, with the token that it takes, is printed
+      --page            the same is there for gostap kube page
       --separate        no sums: each node prints for itself
       --in-order        lines of all nodes in the order of time, as far as their clocks are known
       --program NAME    which of several programs in the pods a process without a path means
@@ -61,7 +64,7 @@ There has to be gostap-fleet in the cluster, which decides who may run what: doc
 type Streams struct{ Out, Err io.Writer }
 
 var commands = map[string]func(context.Context, []string, Streams) (int, error){
-	"run": run, "profile": profileCommand, "list": list, "logs": logs, "top": top, "stop": stop,
+	"run": run, "profile": profileCommand, "list": list, "logs": logs, "page": pageCommand, "top": top, "stop": stop,
 }
 
 // Is reports whether the arguments of gostap kube are about Traces.
@@ -102,6 +105,7 @@ type spec struct {
 	Wait        bool                   `json:"wait,omitempty"`
 	Separate    bool                   `json:"separate,omitempty"`
 	InOrder     bool                   `json:"inOrder,omitempty"`
+	Page        bool                   `json:"page,omitempty"`
 	Folded      bool                   `json:"folded,omitempty"`
 	Limits      limits                 `json:"limits,omitzero"`
 	Begin       *time.Time             `json:"begin,omitempty"`
@@ -135,6 +139,7 @@ type status struct {
 		Text        string
 		Bytes, Left int
 	}
+	Page string
 }
 
 type node struct {

@@ -37,6 +37,8 @@ func TestAsk(t *testing.T) {
 		{"-l a=b " + file + " x", `{"script":"probe end {}","args":["x"],"pods":{"matchLabels":{"a":"b"}}}`},
 		{"-l a=b --at 2026-12-01T02:00:00+01:00 errsnoop", `{"tool":"errsnoop","pods":{"matchLabels":{"a":"b"}},` +
 			`"begin":"2026-12-01T02:00:00+01:00"}`},
+		{"-l a=b --http 8080 errsnoop", `{"tool":"errsnoop","pods":{"matchLabels":{"a":"b"}},"page":true}`},
+		{"-l a=b --page errsnoop", `{"tool":"errsnoop","pods":{"matchLabels":{"a":"b"}},"page":true}`},
 		{"-l a=b --at tonight errsnoop", `not "tonight"`},
 		{"-l a=b", "nothing is to be run"},
 		{"errsnoop", "no pods are named"},
