@@ -23,6 +23,8 @@ type seen struct {
 	Filtered, Paused, End         bool
 	Turns                         int
 	Skipped                       string
+	Shown                         []string
+	Enabled                       int
 }
 
 // browser makes a folder with what drives one, and gives a function that looks at a page.
@@ -80,7 +82,7 @@ func browser(t *testing.T) (folder string, look func(url string, more ...string)
 func address(t *testing.T, s *session) string {
 	t.Helper()
 	for end := patience.Now() + soon; patience.Now() < end; time.Sleep(10 * time.Millisecond) {
-		if m := regexp.MustCompile(`the session is at (http://127\.0\.0\.1:\d+/\S+/)\n`).FindStringSubmatch(
+		if m := regexp.MustCompile(`the (?:session|trace) is at (http://127\.0\.0\.1:\d+/\S+/)[\n;]`).FindStringSubmatch(
 			s.stderr()); m != nil {
 			return m[1]
 		}

@@ -1,5 +1,5 @@
 // Looks at a session's page as a person does, and prints what it saw as JSON:
-// node browse.mjs URL BROWSER FOLDER [flood]
+// node browse.mjs URL BROWSER FOLDER [flood|far]
 import {chromium} from "playwright-core";
 import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
@@ -89,6 +89,14 @@ await phone.close();
 await dark.close();
 
 const last = await open({viewport: {width: 1200, height: 900}});
+if (mode === "far") { // a session that is elsewhere: it is looked at, and nothing else
+  seen.shown = await last.evaluate(() => [...document.querySelectorAll("#buttons > *")].filter(b => b.checkVisibility())
+    .map(b => b.id));
+  seen.enabled = await last.evaluate(() => [...document.querySelectorAll("#probes input")].filter(b => !b.disabled).length);
+  console.log(JSON.stringify(seen));
+  await browser.close();
+  process.exit(0);
+}
 await last.click("#pause");
 await last.waitForFunction(() => document.querySelector("#pause").textContent === "Resume probes");
 const calls = () => last.evaluate(() => document.querySelector("#scalars .scalar").textContent);
