@@ -156,6 +156,8 @@ func TestFleet(t *testing.T) {
 
 	c.sub("run", func(t *testing.T) { c.runTraces(space) })
 
+	c.sub("page", func(t *testing.T) { c.pages(space) })
+
 	c.sub("roles", func(t *testing.T) {
 		for _, role := range []string{"view", "tools", "scripts"} {
 			c.run("kubectl", "-n", space, "create", "rolebinding", role, "--clusterrole", "gostap-"+role, "--user",

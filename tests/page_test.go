@@ -82,8 +82,9 @@ func browser(t *testing.T) (folder string, look func(url string, more ...string)
 func address(t *testing.T, s *session) string {
 	t.Helper()
 	for end := patience.Now() + soon; patience.Now() < end; time.Sleep(10 * time.Millisecond) {
-		if m := regexp.MustCompile(`the (?:session|trace) is at (http://127\.0\.0\.1:\d+/\S+/)[\n;]`).FindStringSubmatch(
-			s.stderr()); m != nil {
+		m := regexp.MustCompile(`the (?:session|trace) is at (http://127\.0\.0\.1:\d+/\S+/)[\n;]`).FindStringSubmatch(
+			s.stderr())
+		if m != nil {
 			return m[1]
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// TestPageFar: in a browser what gostap kube page shows of a Trace, whose states come once a second, moves as the page of
-// a session here does, with what can be done there and nothing else; nothing of it is wrong, or more than text.
+// TestPageFar: in a browser what gostap kube page shows of a Trace, whose states come once a second, moves as the page
+// of a session here does, with what can be done there and nothing else; nothing of it is wrong, or more than text.
 func TestPageFar(t *testing.T) {
 	needRoot(t)
 	prog := looks(t)

@@ -25,7 +25,7 @@ const Usage = `gostap kube - traces pods
 
 usage: gostap kube [-n NAMESPACE] [--wait] {-l SELECTOR | POD...} [--] [options and script of gostap]
        gostap kube manifest [--image IMAGE] [--agents NAMESPACE] | kubectl apply -f -
-       gostap kube run|list|logs|top|stop ...    Traces, by gostap-fleet: gostap kube run --help
+       gostap kube run|list|logs|page|top|stop ...    Traces, by gostap-fleet: gostap kube run --help
 
 Runs a session on each node that has one of the pods, kept to these pods; with --merge in one answer. Pods that come
 meanwhile are traced too, and those that go are left:

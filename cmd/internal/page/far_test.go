@@ -128,7 +128,8 @@ func TestFarPage(t *testing.T) {
 		}
 		var s state.State
 		err = json.NewDecoder(r.Body).Decode(&s)
-		if r.Body.Close(); err != nil || len(s.Lines) != 1 || s.Lines[0].Text != "3" || s.Globals[0].Rows[0].Value != "3" {
+		if r.Body.Close(); err != nil || len(s.Lines) != 1 || s.Lines[0].Text != "3" ||
+			s.Globals[0].Rows[0].Value != "3" {
 			t.Errorf("%+v %v", s, err)
 		}
 		if r, err := http.Get(strings.Replace(p.URL(), p.token, p.token[1:], 1) + "state"); err != nil ||

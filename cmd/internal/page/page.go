@@ -1,8 +1,8 @@
 // Package page is --http: a session in a browser, while it runs. It shows the probes with what they took, the globals
 // as tables, histograms, heat maps and flame graphs, what the script prints, and the script.
 //
-// In: a session, or states of one that is elsewhere (Far); an address. Out: pages at that address, for who has the token
-// in their URL, and what the script prints.
+// In: a session, or states of one that is elsewhere (Far); an address. Out: pages at that address, for who has the
+// token in their URL, and what the script prints.
 package page
 
 import (

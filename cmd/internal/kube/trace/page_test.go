@@ -18,8 +18,9 @@ import (
 	"github.com/gostap/gostap/cmd/internal/page/state"
 )
 
-// cluster is a kubectl that gives what is in the files trace (get) and events (get --watch, which follows it), says that
-// there is no such Trace where a file gone is, and nothing but an error where a file away is. What is made is in created.
+// cluster is a kubectl that gives what is in the files trace (get) and events (get --watch, which follows it), says
+// that there is no such Trace where a file gone is, and nothing but an error where a file away is. What is made is in
+// created.
 type cluster struct {
 	t   *testing.T
 	dir string
@@ -88,8 +89,8 @@ func (c *cluster) away() {
 
 // counted is a status with a page that has a global n and lines up to one.
 func counted(phase string, n, line int) string {
-	s := &state.State{Name: "gostap_7", State: state.Running, Now: int64(n), Last: uint64(line), Globals: []state.Global{{
-		Name: "n", Of: 1, Rows: []state.Row{{Key: []string{}, Value: fmt.Sprint(n)}}}}}
+	s := &state.State{Name: "gostap_7", State: state.Running, Now: int64(n), Last: uint64(line)}
+	s.Globals = []state.Global{{Name: "n", Of: 1, Rows: []state.Row{{Key: []string{}, Value: fmt.Sprint(n)}}}}
 	for i := max(1, line-2); i <= line; i++ {
 		s.Lines = append(s.Lines, state.Line{Number: uint64(i), Text: fmt.Sprint("line ", i)})
 	}
@@ -226,8 +227,8 @@ func TestPage(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 	c.tell("MODIFIED", has(spec, `"message":"1 of 2 nodes failed","totals":{"lost":3},`+counted("Failed", 9, 10)))
-	if now := s.now("9", global("9")); now.State != state.Ended || now.Error != "the trace is failed: 1 of 2 nodes failed" ||
-		now.Far.Note != "3 are missing in the result" {
+	if now := s.now("9", global("9")); now.State != state.Ended ||
+		now.Error != "the trace is failed: 1 of 2 nodes failed" || now.Far.Note != "3 are missing in the result" {
 		t.Errorf("%+v %+v", now, now.Far)
 	}
 	want := "line 1,line 2,line 3,line 4,line 6,line 7,line 8,line 9,line 10"
@@ -312,23 +313,26 @@ func TestRunPage(t *testing.T) {
 func TestNoPage(t *testing.T) {
 	c := newCluster(t)
 	c.write("trace", has(`"tool":"syscount"`, `"phase":"Running"`))
-	for args, want := range map[string]string{
-		"page x":                                "the Trace x has no page: its spec.page is not true\n  hint: gostap kube run --page makes",
-		"page":                                  "page takes the name of a Trace\n  hint: gostap kube list",
-		"page x y":                              "page takes the name of a Trace",
-		"page x --http":                         "--http needs a value",
-		"page x --http=":                        "--http needs a value",
-		"page x --http no":                      `--http takes PORT or HOST:PORT, not "no"` + "\n  hint: --http 0 takes a free port",
-		"page x -f":                             "no option -f here",
-		"run -l a=b x --http":                   "--http needs a value",
-		"run -l a=b errsnoop --http 0 --detach": "--detach leaves it to itself\n  hint: with --page gostap kube page",
-		"run -l a=b errsnoop --http 0 --separate": "with --separate there is none",
-		"run -l a=b errsnoop --page --in-order":   "does not go with --in-order",
-		"run -l a=b errsnoop --export x --page":   "does not go with --export",
-		"run -l a=b errsnoop --http 192.0.2.1:80": "cannot assign requested address",
-		"profile -l a=b --http 0":                 "profile takes no --http",
-		"profile -l a=b --page":                   "profile takes no --page",
+	for _, c := range [][2]string{
+		{"page x", "the Trace x has no page: its spec.page is not true\n  hint: gostap kube run --page makes"},
+		{"page", "page takes the name of a Trace\n  hint: gostap kube list"},
+		{"page x y", "page takes the name of a Trace"},
+		{"page x --http", "--http needs a value"},
+		{"page x --http=", "--http needs a value"},
+		{"page x --http no", `--http takes PORT or HOST:PORT, not "no"` + "\n  hint: --http 0 takes a free port"},
+		{"page x -f", "no option -f here"},
+		{"run -l a=b x --http", "--http needs a value"},
+		{"run -l a=b errsnoop --http 0 --detach",
+			"--detach leaves it to itself\n  hint: with --page gostap kube page"},
+		{"run -l a=b errsnoop --http 0 --separate", "with --separate there is none"},
+		{"run -l a=b errsnoop --page --in-order", "does not go with --in-order"},
+		{"run -l a=b errsnoop --export x --page", "does not go with --export"},
+		{"run -l a=b errsnoop --http 192.0.2.1:80", "cannot assign requested address"},
+		{"profile -l a=b --http 0", "profile takes no --http"},
+		{"profile -l a=b --page", "profile takes no --page"},
 	} {
+		args, want := c[0], c[1]
+
 		var out, errw strings.Builder
 		if status := Run(t.Context(), strings.Fields(args), Streams{&out, &errw}); status != 1 ||
 			!strings.Contains(errw.String(), want) {

@@ -20,13 +20,13 @@ import (
 )
 
 // Usage is printed by "gostap kube run --help" and the others.
-const Usage = `gostap kube run, profile, list, logs, page, top, stop - Traces of a cluster, without rights on nodes or agents
+const Usage = `gostap kube run, profile, list, logs, page, top, stop - Traces, without rights on nodes or agents
 
 usage: gostap kube run [-n NS] -l SELECTOR [options] {TOOL [its options] | -e SCRIPT | FILE} [ARGUMENT...]
        gostap kube profile [-n NS] -l SELECTOR [options] [--hz N] [-o FILE]    where pods' processors are
        gostap kube list [-n NS | -A]          those that are there
        gostap kube logs [-n NS] NAME [-f]     what one has printed, with -f until its end
-       gostap kube page [-n NS] NAME [--http [HOST:]PORT]    what one counts, in a browser, while it runs and after
+       gostap kube page [-n NS] NAME [--http [HOST:]PORT]    what one counts, in a browser
        gostap kube top [-n NS | -A] [NAME]    nodes of those that run, with their pods and what was lost
        gostap kube stop [-n NS] NAME...       ends them, and prints what they came to
 

@@ -102,33 +102,37 @@ func packed(b []byte) string {
 // TestUnpack: what is no state is refused, and what is much larger than it looks is not read to its end.
 func TestUnpack(t *testing.T) {
 	good := `{"name":"x","state":"running","now":5,"last":3,"lines":[{"n":1},{"n":3}]`
-	for text, want := range map[string]string{
-		"":     "EOF",
-		"!":    "illegal base64",
-		"AAAA": "unexpected EOF",
-		base64.StdEncoding.EncodeToString([]byte("no gzip at all")):                                    "invalid header",
-		packed(make([]byte, 1<<26)):                                                                    "more than 4194304 bytes",
-		strings.Repeat("A", MostWhole+4):                                                               "more than 4194304 bytes",
-		packed([]byte(good)):                                                                           "unexpected end of JSON",
-		packed([]byte(good + `}x`)):                                                                    "invalid character 'x'",
-		packed([]byte(`{"state":"<b>"}`)):                                                              `no state "<b>"`,
-		packed([]byte(`{"state":"running","now":1e3}`)):                                                "number 1e3",
-		packed([]byte(`{"state":"running","now":9223372036854775807}`)):                                "its time is none",
-		packed([]byte(`{"state":"running","lines":[{"n":1},{"n":1}],"last":1}`)):                       "follows line 1",
-		packed([]byte(`{"state":"running","lines":[{"n":2}],"last":1}`)):                               "line 2",
-		packed([]byte(`{"state":"running","last":18446744073709551615}`)):                              "can be counted",
-		packed([]byte(`{"state":"running","globals":[{"name":"a","keys":2,"rows":[{"key":["x"]}]}]}`)): "1 keys of 2",
-		packed([]byte(`{"state":"running","globals":[{"name":"a","stat":true,"rows":[{}]}]}`)):         "aggregates",
-		packed([]byte(`{"state":"running","globals":[{"name":"a"},{"name":"a"}]}`)):                    "two globals",
-		packed([]byte(`{"state":"running","globals":[{"keys":1000000000}]}`)):                          "keys",
-		packed([]byte(good + `,"globals":[{"name":"a","rows":[{"value":"1"}]}],"later":7}`)):           "",
+	for _, c := range [][2]string{
+		{"", "EOF"},
+		{"!", "illegal base64"},
+		{"AAAA", "unexpected EOF"},
+		{base64.StdEncoding.EncodeToString([]byte("no gzip at all")), "invalid header"},
+		{packed(make([]byte, 1<<26)), "more than 4194304 bytes"},
+		{strings.Repeat("A", MostWhole+4), "more than 4194304 bytes"},
+		{packed([]byte(good)), "unexpected end of JSON"},
+		{packed([]byte(good + `}x`)), "invalid character 'x'"},
+		{packed([]byte(`{"state":"<b>"}`)), `no state "<b>"`},
+		{packed([]byte(`{"state":"running","now":1e3}`)), "number 1e3"},
+		{packed([]byte(`{"state":"running","now":9223372036854775807}`)), "its time is none"},
+		{packed([]byte(`{"state":"running","lines":[{"n":1},{"n":1}],"last":1}`)), "follows line 1"},
+		{packed([]byte(`{"state":"running","lines":[{"n":2}],"last":1}`)), "line 2"},
+		{packed([]byte(`{"state":"running","last":18446744073709551615}`)), "can be counted"},
+		{packed([]byte(`{"state":"running","globals":[{"name":"a","keys":2,"rows":[{"key":["x"]}]}]}`)),
+			"1 keys of 2"},
+		{packed([]byte(`{"state":"running","globals":[{"name":"a","stat":true,"rows":[{}]}]}`)), "aggregates"},
+		{packed([]byte(`{"state":"running","globals":[{"name":"a"},{"name":"a"}]}`)), "two globals"},
+		{packed([]byte(`{"state":"running","globals":[{"keys":1000000000}]}`)), "keys"},
+		{packed([]byte(good + `,"globals":[{"name":"a","rows":[{"value":"1"}]}],"later":7}`)), ""},
 	} {
+		text, want := c[0], c[1]
+
 		s, err := Unpack(text)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: %v, not %q", text, err, want)
 		}
-		if err == nil && (s.Probes == nil || s.Sources == nil || s.Lines == nil || s.Globals == nil || len(s.Globals) > 0 &&
-			s.Globals[0].Rows[0].Key == nil) {
+		if err == nil && (s.Probes == nil || s.Sources == nil || s.Lines == nil || s.Globals == nil ||
+			len(s.Globals) > 0 &&
+				s.Globals[0].Rows[0].Key == nil) {
 			t.Errorf("a list is not there: %+v", s)
 		}
 	}
