@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/kube/ctl"
 	"github.com/gostap/gostap/cmd/internal/page"
 	"github.com/gostap/gostap/cmd/internal/page/state"
 	"github.com/gostap/gostap/cmd/internal/slip"
@@ -81,7 +82,7 @@ func (v *view) away(since time.Time, err error) {
 		return
 	}
 	note := fmt.Sprintf("what is shown is of %s: since then the cluster does not answer (%v)",
-		since.Format(time.TimeOnly), err)
+		since.Format(time.TimeOnly), ctl.Last(err.Error()))
 	v.far.Tell("", "", strings.TrimSpace(note+"\n"+v.note), true)
 }
 

@@ -31,7 +31,7 @@ func newCluster(t *testing.T) *cluster {
 	c := &cluster{t, t.TempDir()}
 	c.write("kubectl", `#!/bin/sh
 cd `+c.dir+`
-[ -e away ] && { echo 'Unable to connect to the server: connection refused' >&2; exit 1; }
+[ -e away ] && { echo 'E1128 22:27:56.574858 memcache.go:265] Unhandled Error' >&2; echo 'Unable to connect to the server: connection refused' >&2; exit 1; }
 case "$*" in
 create*) cat > created; echo '{"kind":"Trace","metadata":{"name":"x","namespace":"shop"}}';;
 delete*) echo "$*" > deleted;;
@@ -213,7 +213,7 @@ func TestPage(t *testing.T) {
 	s.now("7", global("7"))
 
 	c.away()
-	if now := s.now("away", notes("since then the cluster does not answer (kubectl: Unable to connect")); now.State !=
+	if now := s.now("away", notes("since then the cluster does not answer (Unable to connect")); now.State !=
 		state.Running || !global("7")(now) || now.Far.Clock != 0 {
 		t.Errorf("%+v", now)
 	}

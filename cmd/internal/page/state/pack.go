@@ -114,7 +114,23 @@ func Unpack(text string) (*State, error) {
 	if len(b) > MostWhole {
 		return nil, errLarge
 	}
-	return Parse(b)
+	s, err := Parse(b)
+	if err == nil && s.elements() > mostElements {
+		return nil, fmt.Errorf("it has more than %d elements", mostElements)
+	}
+	return s, err
+}
+
+// mostElements is how many lines, probes, rows and stacks a state has at most that was packed: each takes more bytes of
+// MostWhole than fit in for more.
+const mostElements = 150000
+
+func (s *State) elements() int {
+	n := len(s.Sources) + len(s.Probes) + len(s.Lines) + len(s.Globals)
+	for i := range s.Globals {
+		n += len(s.Globals[i].Rows) + len(s.Globals[i].Stacks)
+	}
+	return n
 }
 
 // Parse reads a state as JSON from who knows whom.

@@ -110,6 +110,7 @@ func TestUnpack(t *testing.T) {
 		{packed(make([]byte, 1<<26)), "more than 4194304 bytes"},
 		{strings.Repeat("A", MostWhole+4), "more than 4194304 bytes"},
 		{packed([]byte(good)), "unexpected end of JSON"},
+		{packed([]byte(good + `,"probes":[{}` + strings.Repeat(",{}", 200000) + `]}`)), "than 150000 elements"},
 		{packed([]byte(good + `}x`)), "invalid character 'x'"},
 		{packed([]byte(`{"state":"<b>"}`)), `no state "<b>"`},
 		{packed([]byte(`{"state":"running","now":1e3}`)), "number 1e3"},
