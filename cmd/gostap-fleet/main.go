@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
 	"github.com/gostap/gostap/cmd/internal/fleet/chart"
 	"github.com/gostap/gostap/cmd/internal/fleet/command"
@@ -169,7 +170,7 @@ type runner struct {
 	namespace, agents, gostap, certs, listen string
 	sessions                                 int
 	every                                    time.Duration
-	exports                                  command.Exports
+	exports                                  asked.Exports
 }
 
 // check looks at the options, and finds gostap.

@@ -78,14 +78,14 @@ func own(path string) error {
 	if err := unix.Lstat(path, &st); err != nil {
 		return &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	if why := verdict(&st); why != "" {
+	if why := Verdict(&st); why != "" {
 		return &Error{path, why}
 	}
 	return nil
 }
 
-// verdict says what is wrong with a file, folder or link, "" if it is as it should be.
-func verdict(st *unix.Stat_t) string {
+// Verdict says what is wrong with a file, folder or link, "" if it is as it should be.
+func Verdict(st *unix.Stat_t) string {
 	if me := os.Geteuid(); st.Uid != 0 && int(st.Uid) != me {
 		return fmt.Sprintf("belongs to %s, not to %s", name(int(st.Uid)), name(me))
 	}
@@ -137,7 +137,7 @@ func Open(path string) (*os.File, error) {
 		f.Close()
 		return nil, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	if why := verdict(&st); why != "" {
+	if why := Verdict(&st); why != "" {
 		f.Close()
 		return nil, &Error{path, why}
 	}

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gostap/gostap/cmd/internal/fleet/command"
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/fleet/manifests"
 	"github.com/gostap/gostap/cmd/internal/kube/agents"
 	"github.com/gostap/gostap/cmd/internal/slip"
@@ -128,7 +128,7 @@ func schema() (string, error) {
 			"image": text("^$|" + agents.ImagePattern)}),
 		"certificate": object(m{"days": number(1, 3650)}),
 		// A session that is asked listens at one address, and several run at a time.
-		"export": m{"type": "object", "propertyNames": text(command.ExportPattern), "additionalProperties": m{
+		"export": m{"type": "object", "propertyNames": text(asked.ExportPattern), "additionalProperties": m{
 			"type": "string", "pattern": "://", "not": m{"pattern": "^prometheus:"}}},
 		"global": m{"type": "object"}, // helm's own, of charts that have this one in them
 	})

@@ -19,7 +19,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/gostap/gostap/cmd/internal/fleet/command"
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/fleet/manifests"
 	"github.com/gostap/gostap/cmd/internal/kube/agents"
 )
@@ -183,7 +183,7 @@ func TestChart(t *testing.T) {
 			}
 			h := &helm{t: t, values: defaults(t), release: "fleet", made: made}
 			h.values["url"] = c.url
-			exports := command.Exports{"otel": `otlp://h:1?temporality=delta`, "a": `remote-write+http://h"`}
+			exports := asked.Exports{"otel": `otlp://h:1?temporality=delta`, "a": `remote-write+http://h"`}
 			h.values["export"] = map[string]string(exports)
 			h.values["agents"].(map[string]any)["namespace"] = c.agents
 			got := h.render()

@@ -11,96 +11,49 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/runtime/export/text"
-	"github.com/gostap/gostap/tapsets/tools"
 )
 
-// Refusal is why a Trace is refused: text for who asked.
-type Refusal struct{ Text string }
+// Runner is the command whose --export names destinations.
+const Runner = "gostap-fleet run"
 
-func (r *Refusal) Error() string { return r.Text }
-
-func refuse(text, hint string) error {
-	if hint != "" {
-		text += "\n  hint: " + hint
+// Args are the arguments of gostap for a script or a tool, without those that say where it runs.
+func Args(s *api.Spec) ([]string, error) {
+	args, err := (&asked.Spec{Tool: s.Tool, Script: s.Script, Options: s.Options, Args: s.Args, Guru: s.Guru}).Words()
+	if err == nil {
+		err = together(s)
 	}
-	return &Refusal{text}
+	if err != nil {
+		return nil, err
+	}
+	return args, nil
 }
 
-// Args are the arguments of gostap for a script or a tool, without those that say where it runs. What is asked for goes
-// into options by name alone, so that no value is one.
-func Args(s *api.Spec) ([]string, error) {
-	var args []string
-	if s.Guru {
-		args = append(args, "--guru")
-	}
+// together refuses what does not go together.
+func together(s *api.Spec) error {
 	switch {
-	case (s.Tool == "") == (s.Script == ""):
-		return nil, refuse("a Trace has either a tool or a script", "spec.tool: syscount")
 	case s.Program != "" && s.Separate:
-		return nil, refuse("spec.program is about a script that is translated once, and with spec.separate each node "+
+		return asked.Refuse("spec.program is about a script that is translated once, and with spec.separate each node "+
 			"translates it", "")
 	case s.Limits.Elements > 0 && s.Separate:
-		return nil, refuse("spec.limits.elements is about one answer of all nodes, and with spec.separate "+
+		return asked.Refuse("spec.limits.elements is about one answer of all nodes, and with spec.separate "+
 			"there is none", "")
 	case s.Page && s.Separate:
-		return nil, refuse("spec.page shows one session of all nodes, and with spec.separate there is none", "")
+		return asked.Refuse("spec.page shows one session of all nodes, and with spec.separate there is none", "")
 	case s.Page && s.InOrder:
-		return nil, refuse("spec.page does not go with spec.inOrder, whose lines wait for one another", "")
+		return asked.Refuse("spec.page does not go with spec.inOrder, whose lines wait for one another", "")
 	case s.Page && len(s.Export) > 0:
-		return nil, refuse("spec.page does not go with spec.export, which has what is said as records",
+		return asked.Refuse("spec.page does not go with spec.export, which has what is said as records",
 			"what is delivered can be looked at there")
-	case s.Script != "" && len(s.Options) > 0:
-		return nil, refuse("spec.options are those of a tool, and there is a script",
-			"spec.args are the arguments of a script")
-	case s.Script != "":
-		args = append(args, "--execute="+s.Script, "--")
-		return append(args, s.Args...), nil
 	}
-	t := tools.Find(s.Tool)
-	if t == nil {
-		hint := ""
-		if near := diag.Nearest(s.Tool, tools.Names(), 3); len(near) > 0 {
-			hint = "did you mean " + strings.Join(near, " or ") + "?"
-		}
-		return nil, refuse(fmt.Sprintf("there is no tool %q", s.Tool), hint)
-	}
-	var names, given []string
-	for _, o := range t.Options {
-		if o.Name == "" {
-			continue
-		}
-		names = append(names, o.Name)
-		v, ok := s.Options[o.Name]
-		switch {
-		case ok && o.Kind == tools.Flag && v != "" && v != "true":
-			return nil, refuse(fmt.Sprintf("%s: the option %s takes no value, and has %q", s.Tool, o.Name, v), "")
-		case ok && o.Kind == tools.Flag:
-			given = append(given, "--"+o.Name)
-		case ok:
-			given = append(given, "--"+o.Name+"="+v)
-		}
-	}
-	for name := range s.Options {
-		if !slices.Contains(names, name) {
-			hint := s.Tool + " has no options"
-			if near := diag.Nearest(name, names, 3); len(near) > 0 {
-				hint = "did you mean " + strings.Join(near, " or ") + "?"
-			} else if len(names) > 0 {
-				hint = s.Tool + " has " + strings.Join(names, ", ")
-			}
-			return nil, refuse(fmt.Sprintf("%s has no option %q", s.Tool, name), hint)
-		}
-	}
-	// Its options are known behind its name, and a word behind -- is no option.
-	return append(append(append(append(args, s.Tool), given...), "--"), s.Args...), nil
+	return nil
 }
 
 // notHere are functions that act on the machine where a session is run from, or tell of it: they are no part of what
@@ -122,7 +75,7 @@ func Env(path string) []string {
 // Checker has gostap check scripts.
 type Checker struct {
 	// Exports are the destinations that specs can name.
-	Exports Exports
+	Exports asked.Exports
 	// Gostap is its path.
 	Gostap string
 	// Timeout is for one check.
@@ -136,14 +89,14 @@ func NewChecker(gostap string, timeout time.Duration) *Checker {
 	return &Checker{Gostap: gostap, Timeout: timeout, Slots: make(chan struct{}, 2)}
 }
 
-// Check has the script parsed, and elaborated as far as it can be here. It gives a *Refusal if the script is at fault,
+// Check has the script parsed, and elaborated as far as it can be here. It gives an *asked.Refusal if the script is at fault,
 // and a warning where a name can be found only where the script is translated, on the nodes.
 func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err error) {
 	args, err := Args(s)
 	if err != nil {
 		return "", err
 	}
-	exports, err := c.Exports.Of(s.Export)
+	exports, err := c.Exports.Of(Runner, s.Export)
 	if err != nil {
 		return "", err
 	}
@@ -177,7 +130,7 @@ func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err e
 	case said != "" && s.Separate && only(said, ": error: no match for "):
 		return "not found here, and looked for on the nodes: " + said, nil
 	case said != "":
-		return "", &Refusal{said}
+		return "", &asked.Refusal{Text: said}
 	}
 	if err := local(out, s); err != nil || s.Separate {
 		return "", err
@@ -192,7 +145,7 @@ func cmpError(err error, said string) error {
 	if err != nil || said == "" {
 		return err
 	}
-	return &Refusal{said}
+	return &asked.Refusal{Text: said}
 }
 
 // bare is what is said of a process without a path, which is the program of the pods.
@@ -233,7 +186,7 @@ func local(out string, s *api.Spec) error {
 }
 
 func uses(name string) error {
-	return refuse(fmt.Sprintf("the script uses %s(), which %s", name, notHere[name]),
+	return asked.Refuse(fmt.Sprintf("the script uses %s(), which %s", name, notHere[name]),
 		"gostap kube runs such scripts with the rights of who types it")
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
 )
 
@@ -39,7 +40,7 @@ func TestArgs(t *testing.T) {
 		{spec: api.Spec{Script: "probe end {}", Options: map[string]string{"top": "3"}}, want: "those of a tool"},
 	} {
 		args, err := Args(&c.spec)
-		var r *Refusal
+		var r *asked.Refusal
 		if !slices.Equal(args, c.args) || (err != nil) != (c.want != "") ||
 			err != nil && (!errors.As(err, &r) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %q %v", c.spec, args, err)
@@ -54,7 +55,7 @@ func TestCheck(t *testing.T) {
 	}
 	const undivided = "global n probe syscall.read { n++ } probe end { println(cpu(), n) }"
 	c := NewChecker(gostap, time.Minute)
-	c.Exports = Exports{"otel": "otlp://h:1", "store": "remote-write+http://h:1"}
+	c.Exports = asked.Exports{"otel": "otlp://h:1", "store": "remote-write+http://h:1"}
 	for _, k := range []struct {
 		name          string
 		spec          api.Spec
@@ -103,7 +104,7 @@ func TestCheck(t *testing.T) {
 			refused: "error: expected"},
 	} {
 		warn, err := c.Check(t.Context(), &k.spec)
-		var r *Refusal
+		var r *asked.Refusal
 		switch {
 		case k.refused == "" && err != nil, k.refused != "" && !errors.As(err, &r),
 			r != nil && !strings.Contains(r.Text, k.refused):
@@ -114,7 +115,7 @@ func TestCheck(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	var r *Refusal
+	var r *asked.Refusal
 	if _, err := c.Check(done, &api.Spec{Tool: "pidpersec"}); err == nil || errors.As(err, &r) {
 		t.Errorf("a check that did not run: %v", err)
 	}

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
-	"github.com/gostap/gostap/cmd/internal/fleet/command"
 )
 
 // Script checks what a Trace would run: command.Checker.
@@ -107,7 +107,7 @@ func (g *Guard) Handle(ctx context.Context, r admission.Request) admission.Respo
 		}
 	}
 	warning, err := g.Script.Check(ctx, &t.Spec)
-	var refused *command.Refusal
+	var refused *asked.Refusal
 	switch {
 	case errors.As(err, &refused):
 		return admission.Denied("\n" + refused.Text)

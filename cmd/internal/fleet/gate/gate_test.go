@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
-	"github.com/gostap/gostap/cmd/internal/fleet/command"
 )
 
 // answers is an API server in which a user has some verbs.
@@ -77,7 +77,7 @@ func TestNamer(t *testing.T) {
 }
 
 func TestGuard(t *testing.T) {
-	caret := &command.Refusal{Text: "<input>:1:15: error: no function is named foo\n" +
+	caret := &asked.Refusal{Text: "<input>:1:15: error: no function is named foo\n" +
 		"  probe begin { foo() }\n                ^~~"}
 	for _, c := range []struct {
 		name  string

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gostap/gostap/cmd/internal/fleet/command"
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/kube/agents"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
@@ -59,7 +59,7 @@ type Options struct {
 	// URL is where the API server reaches a controller outside of the cluster, https://HOST:PORT; "" for the Service.
 	URL string
 	// Exports are where Traces can be delivered to.
-	Exports command.Exports
+	Exports asked.Exports
 	// Valid is how long a certificate holds that is made.
 	Valid time.Duration
 	// Keep is one to take in place of a new one.

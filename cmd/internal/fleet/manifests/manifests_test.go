@@ -19,8 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
-	"github.com/gostap/gostap/cmd/internal/fleet/command"
 )
 
 // fields holds a schema against a type of Go: each field is there under its name and its kind, and nothing else.
@@ -96,7 +96,7 @@ func TestWrite(t *testing.T) {
 	for _, url := range []string{"", "https://10.1.2.3:9443"} {
 		var out bytes.Buffer
 		o := Options{Namespace: "fleet", Agents: "agents", Image: "images.example/gostap:1.0", Replicas: 2, URL: url,
-			Valid: time.Hour, Exports: command.Exports{"otel": `otlp://h:1?"`, "a": "otlp://h:2"}}
+			Valid: time.Hour, Exports: asked.Exports{"otel": `otlp://h:1?"`, "a": "otlp://h:2"}}
 		if err := Write(&out, o); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -20,8 +19,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
 	"github.com/gostap/gostap/cmd/internal/fleet/command"
+	"github.com/gostap/gostap/cmd/internal/kept"
 	"github.com/gostap/gostap/cmd/internal/kube/event"
 	"github.com/gostap/gostap/runtime/export/text"
 )
@@ -44,7 +45,7 @@ type Config struct {
 	// Env is what kubectl has to know of the cluster, and what delivers of its destinations.
 	Env []string
 	// Exports are the destinations that specs can name.
-	Exports command.Exports
+	Exports asked.Exports
 }
 
 const (
@@ -60,7 +61,7 @@ type Session struct {
 	cmd *exec.Cmd
 
 	mu      sync.Mutex
-	out     Tail
+	out     kept.Tail
 	own     node // what is about no node
 	nodes   map[string]*node
 	agents  map[string]string // the nodes that they are on
@@ -74,7 +75,7 @@ type Session struct {
 
 // node is what is known of one.
 type node struct {
-	said  *Tail
+	said  *kept.Tail
 	phase api.Phase
 	ran   bool
 	lost  int64
@@ -82,7 +83,7 @@ type node struct {
 	clock string
 }
 
-func newNode() *node { return &node{said: &Tail{most: mostMessages}, pods: map[string]bool{}} }
+func newNode() *node { return &node{said: &kept.Tail{Most: mostMessages}, pods: map[string]bool{}} }
 
 // Start runs a spec over pods.
 func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
@@ -90,7 +91,7 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	exports, err := c.Exports.Of(s.Export)
+	exports, err := c.Exports.Of(command.Runner, s.Export)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +137,8 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 		env = append(env, "OTEL_RESOURCE_ATTRIBUTES=gostap.trace.name="+w.Trace+",gostap.trace.namespace="+w.Namespace)
 	}
 	r := &Session{nodes: map[string]*node{}, agents: map[string]string{}, skipped: map[string]string{}, own: *newNode(),
-		out: Tail{most: int(cmp.Or(s.Limits.Bytes, 65536)), first: s.Folded}}
-	r.own.said.most *= 4
+		out: kept.Tail{Most: int(cmp.Or(s.Limits.Bytes, 65536)), First: s.Folded}}
+	r.own.said.Most *= 4
 	if s.Page {
 		r.page = newPager()
 	}
@@ -223,12 +224,6 @@ func (r *stderr) Write(b []byte) (int, error) {
 	}
 }
 
-var (
-	counted  = regexp.MustCompile(`^WARNING: (\d+) (more warnings)?`)
-	refusal  = regexp.MustCompile(`^(error: |\S+:\d+:\d+: error: )`)
-	breaking = regexp.MustCompile(`^ERROR: `)
-)
-
 // line takes a line of standard error: an event, or what was said before there was a session.
 func (r *Session) line(text string) {
 	e, ok := event.Parse([]byte(text))
@@ -248,15 +243,11 @@ func (r *Session) line(text string) {
 
 func (n *node) take(text string) {
 	n.said.Write([]byte(strings.TrimSuffix(text, "\n") + "\n"))
-	if m := counted.FindStringSubmatch(text); m != nil && m[2] == "" {
-		if c, err := strconv.ParseInt(m[1], 10, 64); err == nil {
-			n.lost += c
-		}
-	}
+	n.lost += kept.Lost(text)
 	switch {
-	case breaking.MatchString(text):
+	case kept.Breaks(text):
 		n.phase = api.Failed
-	case n.phase == "" && refusal.MatchString(text):
+	case n.phase == "" && kept.Refuses(text):
 		n.phase = api.Refused
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/asked"
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
-	"github.com/gostap/gostap/cmd/internal/fleet/command"
 )
 
 // stub is a gostap that writes its arguments and does what a script says.
@@ -154,7 +154,7 @@ func TestLine(t *testing.T) {
 		t.Errorf("%+v", st.Result)
 	}
 	c := stub(t, `shift 8; echo "$1 $2 $3 $OTEL_RESOURCE_ATTRIBUTES"`)
-	c.Exports = command.Exports{"otel": "otlp://otel:4317"}
+	c.Exports = asked.Exports{"otel": "otlp://otel:4317"}
 	s, err = c.Start(&api.Spec{Tool: "syscount", Export: []string{"otel", "otel"}},
 		Where{Trace: "x", Namespace: "shop"})
 	if err != nil {
@@ -198,23 +198,5 @@ func TestStop(t *testing.T) {
 	s.Stop()
 	if st := ended(t, s); st.Phase != api.Done || st.Result.Text != "ready\ntold\n" {
 		t.Errorf("%+v", st)
-	}
-}
-
-func TestTail(t *testing.T) {
-	f := Tail{most: 5, first: true}
-	for _, s := range []string{"ab", "cdef", "g"} {
-		f.Write([]byte(s))
-	}
-	if text, total, left := f.Text(); text != "abcde" || total != 5 || left != 2 {
-		t.Errorf("%q %d %d", text, total, left)
-	}
-	x := Tail{most: 10}
-	for range 1000 {
-		x.Write([]byte("abc"))
-	}
-	x.Write([]byte("12\xff4"))
-	if text, total, left := x.Text(); text != "abcabc12\uFFFD4" || total != 3004 || left != 2994 || len(x.b) > 20 {
-		t.Errorf("%q %d %d", text, total, left)
 	}
 }

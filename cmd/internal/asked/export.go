@@ -1,4 +1,4 @@
-package command
+package asked
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 )
 
-// Exports are the destinations that who runs the controller has named: a Trace can be delivered to them and to no
-// others, since the controller may reach what its users may not.
+// Exports are the destinations that who runs sessions for others has named (gostap-fleet run, gostap agent): a Trace can
+// be delivered to them and to no others, since a controller may reach what its users may not.
 type Exports map[string]string
 
 // ExportPattern is what a name of one is like, as specs have it.
@@ -44,18 +44,18 @@ func (e *Exports) String() string { return "" }
 // Type is how its argument is called.
 func (e *Exports) Type() string { return "NAME=DESTINATION" }
 
-// Of gives the destinations that a spec names.
-func (e Exports) Of(names []string) (to []string, err error) {
+// Of gives the destinations that a spec names. runner is the command whose --export names what there is.
+func (e Exports) Of(runner string, names []string) (to []string, err error) {
 	for _, n := range names {
 		if e[n] == "" {
 			known := slices.Sorted(maps.Keys(e))
-			hint := "gostap-fleet run --export NAME=DESTINATION names them, and names none here"
+			hint := "--export NAME=DESTINATION of " + runner + " names them, and names none here"
 			if near := diag.Nearest(n, known, 3); len(near) > 0 {
 				hint = "did you mean " + strings.Join(near, " or ") + "?"
 			} else if len(known) > 0 {
 				hint = "there are " + strings.Join(known, ", ")
 			}
-			return nil, refuse(fmt.Sprintf("there is no destination %q", n), hint)
+			return nil, Refuse(fmt.Sprintf("there is no destination %q", n), hint)
 		}
 		to = append(to, e[n])
 	}
