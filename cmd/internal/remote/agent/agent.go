@@ -1,8 +1,8 @@
 // Package agent is the command "gostap agent": it waits on a plain host for clients that prove by a certificate who
-// they are, and has a process of its own serve each (docs/remote.md).
+// they are, and has a process of its own serve each; it runs what lies in a directory (docs/remote.md).
 //
-// In: the command's arguments, connections. Out: processes "gostap remote-session", between which and the clients it
-// passes bytes; a line for each session that begins or ends, and for who is refused.
+// In: the command's arguments, connections, a directory. Out: processes "gostap remote-session", between which and the
+// clients it passes bytes; those of package traces; a line for each session that begins or ends, and for who is refused.
 package agent
 
 import (
@@ -21,15 +21,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/cmd/internal/ready"
+	"github.com/gostap/gostap/cmd/internal/remote/agent/traces"
 	"github.com/gostap/gostap/cmd/internal/remote/authority"
 	"github.com/gostap/gostap/cmd/internal/remote/mtls"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/diag"
 )
 
-const usage = `gostap agent - runs sessions for clients with certificates, on a host without ssh
+const usage = `gostap agent - runs sessions for clients with certificates, on a host without ssh, and what a directory has
 
 usage: gostap agent [--listen [HOST]:PORT] [--tls DIR] [--allow NAME]... [--sessions N]
+       gostap agent --traces DIR [--state DIR] [--export NAME=DESTINATION]... [--guru] [--tls DIR ...]
+       gostap agent traces [--state DIR] [NAME]                             what came of traces of the directory
        gostap agent keys DIR [NAME...] [--client NAME]... [--valid TIME]    makes certificates
 
   gostap agent keys certs web1 web2 --client ann      # here; certs/web1 goes to web1 as /etc/gostap/tls
@@ -41,6 +44,12 @@ usage: gostap agent [--listen [HOST]:PORT] [--tls DIR] [--allow NAME]... [--sess
                         change
   --allow NAME          only clients whose certificate has this common name; any number of times
   --sessions N          so many sessions at a time, 8 if not said
+  --traces DIR          runs a session for each file of DIR: NAME.yaml, NAME.yml and NAME.json are Traces as of
+                        Kubernetes (docs/remote.md), NAME.stp are scripts. Without --tls, --listen and --allow nothing
+                        listens then
+  --state DIR           where what came of them is, ` + traces.StateDir + ` if not said
+  --export NAME=DESTINATION  a destination that Traces can name; any number of times
+  --guru                Traces may change what they trace
 
 A client with a certificate of the authority in ca.crt runs what it likes with the rights of the agent, as if it were
 logged in there. INT or TERM ends the agent: its sessions end in order, and tell their clients.
@@ -60,8 +69,11 @@ type Streams struct{ Out, Err io.Writer }
 
 // Run runs the command and gives its exit status.
 func Run(args []string, s Streams, env []string) int {
-	if len(args) > 0 && args[0] == "keys" {
+	switch {
+	case len(args) > 0 && args[0] == "keys":
 		return authority.Run(args[1:], s.Out, s.Err, usage)
+	case len(args) > 0 && args[0] == "traces":
+		return traces.Run(args[1:], s.Out, s.Err, usage)
 	}
 	o := options{}
 	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
@@ -71,6 +83,7 @@ func Run(args []string, s Streams, env []string) int {
 	f.StringVar(&o.dir, "tls", "/etc/gostap/tls", "")
 	f.StringArrayVar(&o.allow, "allow", nil, "")
 	f.IntVar(&o.sessions, "sessions", 8, "")
+	o.addTraces(f)
 	err := f.Parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
@@ -84,7 +97,7 @@ func Run(args []string, s Streams, env []string) int {
 	case o.sessions < 1 || o.sessions > mostSessions:
 		err = slip.New(fmt.Sprintf("--sessions takes a number from 1 to %d, not %d", mostSessions, o.sessions), "")
 	default:
-		err = o.check()
+		err = errors.Join(o.check(), o.checkTraces(f))
 	}
 	if err == nil {
 		err = o.run(s.Err, env)
@@ -102,6 +115,7 @@ type options struct {
 	listen, dir string
 	allow       []string
 	sessions    int
+	standing
 }
 
 func (o *options) check() error {
@@ -120,35 +134,39 @@ func (o *options) check() error {
 func (o *options) run(errw io.Writer, env []string) error {
 	a := &agent{log: &log{to: errw}, env: ready.Without(env), slots: make(chan struct{}, o.sessions),
 		command: []string{"/proc/self/exe", "remote-session", "--agent"}, running: map[*session]bool{}}
-	keys, err := mtls.Open(o.dir, mtls.Agent, a.log.line)
+	l, keys, err := o.door(a.log)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", o.listen)
-	if err != nil {
-		if op := (*net.OpError)(nil); errors.As(err, &op) {
-			err = op.Err
-		}
-		return slip.New(fmt.Sprintf("--listen %s: %v", o.listen, err), "")
+	if err := a.runTraces(o); err != nil {
+		return err
 	}
 	sigs := make(chan os.Signal, 2)
 	signal.Notify(sigs, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer signal.Stop(sigs)
-	at := l.Addr().String()
-	a.log.line(fmt.Sprintf("listening at %s as %s, whose certificate is valid until %s", at, keys.Keys().Name(),
-		keys.Keys().Until().UTC().Format("2006-01-02")))
-	if err := ready.Tell(env, "READY=1", "STATUS=listening at "+at); err != nil {
-		a.log.line(fmt.Sprintf("WARNING: whoever waits for this agent was not told that it listens: %v", err))
+	does := o.does(l)
+	if l != nil {
+		a.log.line(fmt.Sprintf("listening at %s as %s, whose certificate is valid until %s", l.Addr(),
+			keys.Keys().Name(), keys.Keys().Until().UTC().Format("2006-01-02")))
 	}
-	door := &mtls.Door{Keys: keys, Allow: o.allow, Enter: a.serve, Refused: a.log.refused}
+	if err := ready.Tell(env, "READY=1", "STATUS="+does); err != nil {
+		a.log.line(fmt.Sprintf("WARNING: whoever waits for this agent was not told that it is %s: %v", does, err))
+	}
 	served := make(chan struct{})
-	go func() {
-		door.Serve(l)
+	if l != nil {
+		door := &mtls.Door{Keys: keys, Allow: o.allow, Enter: a.serve, Refused: a.log.refused}
+		go func() {
+			door.Serve(l)
+			close(served)
+		}()
+	} else {
 		close(served)
-	}()
+	}
 	<-sigs
 	ready.Tell(env, "STOPPING=1")
-	l.Close()
+	if l != nil {
+		l.Close()
+	}
 	<-served
 	a.end(sigs)
 	return nil
@@ -160,6 +178,7 @@ type agent struct {
 	env     []string
 	slots   chan struct{}
 	command []string
+	traces  *traces.Keeper // nil if there is no directory of them
 
 	mu      sync.Mutex
 	ending  bool
@@ -177,14 +196,18 @@ func (a *agent) end(sigs <-chan os.Signal) {
 	for s := range a.running {
 		s.hangUp()
 	}
-	if n := len(a.running); n > 0 {
+	if a.traces != nil {
+		a.traces.End()
+		defer a.traces.Wait()
+	}
+	if n := len(a.running) + a.traces.Running(); n > 0 {
 		a.log.line(fmt.Sprintf("the agent ends, and with it sessions: %d", n))
 	}
 	a.mu.Unlock()
 	late := time.After(endWithin)
 	for {
 		a.mu.Lock()
-		n := len(a.running)
+		n := len(a.running) + a.traces.Running()
 		a.mu.Unlock()
 		if n == 0 {
 			return

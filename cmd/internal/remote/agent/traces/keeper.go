@@ -1,0 +1,599 @@
+// Package traces runs on a plain host what lies in a directory: a session for each file, as long as the file is there.
+//
+// In: a directory with Traces as one applies to Kubernetes, or scripts; the directory of what came of them. Out: processes
+// of gostap; for each Trace its status, the end of its output and its messages in files; a line for what happens;
+// the list of "gostap agent traces".
+package traces
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/cmd/internal/asked"
+)
+
+// Config says what is run, and how.
+type Config struct {
+	// Dir has the files, State what came of them.
+	Dir, State string
+	// Command is gostap with its first arguments, Env its environment.
+	Command, Env []string
+	// Exports are the destinations that Traces can name.
+	Exports asked.Exports
+	// Guru allows Traces that change what they trace.
+	Guru bool
+	// Log takes a line.
+	Log func(string)
+	// Take takes a place for a session, false if there is none; Free gives it back.
+	Take func() bool
+	Free func()
+}
+
+const (
+	tick     = 200 * time.Millisecond
+	every    = 5 * time.Second // the directory is looked at without being told
+	settled  = time.Second     // so long a file has to stay as it is
+	perWrite = 2 * time.Second // the output is written so often, and later by a second for each MB
+	mostGone = 100             // Traces whose file is gone and whose result is kept
+)
+
+// Keeper runs the Traces of a directory.
+type Keeper struct {
+	Config
+	state  *State
+	notes  *notes
+	wakes  chan struct{}
+	ends   chan struct{} // closed when sessions are to end
+	once   sync.Once
+	done   chan struct{}
+	count  atomic.Int32 // sessions
+	traces map[string]*trace
+	told   map[string]string
+	looked time.Time
+	seen   bool            // the directory has been looked at
+	odd    map[string]bool // files that are not taken, and were told
+}
+
+// trace is one of them.
+type trace struct {
+	name, file string
+	there      bool // its file is
+	stamp      stamp
+	since      time.Time // it is so
+	taken      bool      // its content is known
+	tried      bool      // this content was refused, or the file is not believed
+	refused    string    // the reason, as long as it was not told
+	digest     string
+	spec       *Trace
+	status     Status
+	saved      bool // the status is written
+	s          *session
+	why        string // the session was told to end
+	again      bool   // it is to begin again with the next agent
+	wrote      time.Time
+	bytes      int64     // of output that are written
+	messages   string    // that are written
+	due, retry time.Time // of its status, of its beginning
+}
+
+// Begin opens the directory of the state and begins to run what lies in the other one.
+func Begin(c Config) (*Keeper, error) {
+	state, err := OpenState(c.State)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keeper{Config: c, state: state, wakes: make(chan struct{}, 1), ends: make(chan struct{}),
+		done: make(chan struct{}), traces: map[string]*trace{}, told: map[string]string{}}
+	if k.notes, err = newNotes(c.Dir, k.wake); err != nil {
+		state.dir.Close()
+		return nil, err
+	}
+	k.load()
+	go k.run()
+	return k, nil
+}
+
+// End has the sessions end in order. It does not wait.
+func (k *Keeper) End() { k.once.Do(func() { close(k.ends) }) }
+
+// Running is how many sessions there are, 0 also of a nil Keeper.
+func (k *Keeper) Running() int {
+	if k == nil {
+		return 0
+	}
+	return int(k.count.Load())
+}
+
+// Wait waits until all that there is to write is written, after End.
+func (k *Keeper) Wait() { <-k.done }
+
+func (k *Keeper) wake() {
+	select {
+	case k.wakes <- struct{}{}:
+	default:
+	}
+}
+
+// tell tells of something once, until it is another text. "" is that it is over.
+func (k *Keeper) tell(about, text string) {
+	if text != "" && k.told[about] != text {
+		k.Log(text)
+	}
+	if k.told[about] = text; text == "" {
+		delete(k.told, about)
+	}
+}
+
+// trouble tells of an error that goes on.
+func (k *Keeper) trouble(about string, err error) {
+	if err == nil {
+		k.tell(about, "")
+		return
+	}
+	k.tell(about, "WARNING: "+about+": "+refusal(err))
+}
+
+// load takes up what the agent before has left.
+func (k *Keeper) load() {
+	names, err := k.state.traces()
+	k.trouble("--state", err)
+	for _, name := range names {
+		st, err := k.state.status(name)
+		if err != nil {
+			k.Log(fmt.Sprintf("WARNING: trace %s: %v: it is as if it had not run", name, err))
+			continue
+		}
+		t := &trace{name: name, status: st, saved: true}
+		if k.traces[name] = t; !finished(st.Phase) && st.Started != nil {
+			k.finish(t, Failed, "the agent was killed: the session has ended with it, and what it had counted and not "+
+				"told is missing\n"+st.Message)
+		}
+	}
+}
+
+// run goes on until the sessions have ended, after End.
+func (k *Keeper) run() {
+	defer close(k.done)
+	defer k.state.dir.Close()
+	defer k.notes.close()
+	timer := time.NewTicker(tick)
+	defer timer.Stop()
+	ends, ending := k.ends, false
+	for {
+		if !ending && time.Since(k.looked) >= every {
+			k.look()
+		}
+		for _, name := range slices.Sorted(maps.Keys(k.traces)) {
+			k.step(k.traces[name], ending)
+		}
+		if ending && k.Running() == 0 {
+			for _, t := range k.traces {
+				t.due = time.Time{}
+				k.save(t)
+			}
+			return
+		}
+		select {
+		case <-ends:
+			ends, ending = nil, true
+		case <-k.wakes:
+			k.looked = time.Time{}
+		case <-timer.C:
+		}
+	}
+}
+
+// look looks at what is in the directory.
+func (k *Keeper) look() {
+	k.looked = time.Now()
+	k.forgotten()
+	k.notes.watch()
+	dir, err := openDir(k.Dir)
+	if errors.Is(err, unix.ENOENT) {
+		k.trouble(k.Dir, nil)
+		k.seen = true
+		for _, t := range k.traces {
+			t.there = false
+		}
+		return
+	}
+	var names []string
+	var more bool
+	if err == nil {
+		defer dir.Close()
+		names, more, err = entries(dir)
+	}
+	if err != nil {
+		// What runs goes on: it is as it was when the directory was good.
+		k.trouble(k.Dir, fmt.Errorf("nothing is taken from there: %w", err))
+		return
+	}
+	k.trouble(k.Dir, nil)
+	text := ""
+	if k.seen = true; more {
+		text = fmt.Sprintf("WARNING: %s has more than %d files: not all of them are looked at", k.Dir, mostEntries)
+	}
+	k.tell("entries", text)
+	files, left, odd := map[string]string{}, 0, map[string]bool{}
+	strange := func(file, why string) {
+		if odd[file] = true; !k.odd[file] {
+			k.Log(fmt.Sprintf("WARNING: %s is not taken: %s", filepath.Join(k.Dir, file), why))
+		}
+	}
+	for _, file := range names {
+		name := nameOf(file)
+		if name == "" {
+			strange(file, "a Trace is in NAME.yaml, NAME.yml or NAME.json, a script in NAME.stp")
+			continue
+		}
+		switch t := k.traces[name]; {
+		case files[name] != "" && (t == nil || t.file != file):
+			strange(file, "there is "+files[name]+", and both would be the trace "+name)
+		case files[name] == "" && len(files) == mostFiles && (t == nil || !t.there):
+			left++
+		default:
+			files[name] = file
+		}
+	}
+	k.odd = odd
+	text = ""
+	if left > 0 {
+		text = fmt.Sprintf("WARNING: %s has more than %d Traces: %d are not taken", k.Dir, mostFiles, left)
+	}
+	k.tell("left", text)
+	for name, t := range k.traces {
+		if files[name] == "" {
+			t.there = false
+		}
+	}
+	for name, file := range files {
+		t := k.traces[name]
+		if t == nil {
+			t = &trace{name: name}
+			k.traces[name] = t
+		}
+		now, err := look(dir, file)
+		if err != nil {
+			t.there = false
+			continue
+		}
+		if now != t.stamp || file != t.file || !t.there {
+			t.stamp, t.file, t.there, t.since, t.taken = now, file, true, time.Now(), false
+		}
+		if !t.taken && time.Since(t.since) >= settled {
+			k.take(t, dir)
+		}
+		if !t.taken { // it is looked at again before the directory's time
+			k.looked = time.Now().Add(settled + tick - every)
+		}
+	}
+}
+
+// take reads a file that has not changed for a while.
+func (k *Keeper) take(t *trace, dir *os.File) {
+	b, err := take(dir, t.file, t.stamp)
+	if errors.Is(err, errBusy) || errors.Is(err, unix.ENOENT) {
+		if err == errBusy && time.Since(t.since) > 10*time.Second {
+			k.tell("trace "+t.name+": file", "trace "+t.name+": waits until "+t.file+" is written")
+		}
+		return
+	}
+	k.tell("trace "+t.name+": file", "")
+	t.taken = true
+	var spec *Trace
+	digest := ""
+	if err == nil {
+		sum := sha256.Sum256(b)
+		if digest = hex.EncodeToString(sum[:]); digest == t.digest {
+			return // it was touched
+		}
+		spec, err = Parse(t.file, b)
+	}
+	if err == nil && spec.Guru && !k.Guru {
+		err = asked.Refuse(t.file+": error: spec.guru: this agent runs no Traces that change what they trace",
+			"gostap agent --guru")
+	}
+	if err == nil {
+		_, err = k.Exports.Of("gostap agent", spec.Export)
+	}
+	t.digest, t.spec, t.tried, t.refused = digest, spec, err != nil, ""
+	if err != nil {
+		t.refused = refusal(err)
+	}
+}
+
+// refuse says why nothing is run. What has run before stays known.
+func (k *Keeper) refuse(t *trace, text string) {
+	now := time.Now().UTC()
+	t.tried, t.saved, t.refused = true, false, ""
+	t.status.Phase, t.status.Message, t.status.Finished, t.status.File = Refused, text, &now, t.file
+	k.Log("trace " + t.name + ": refused: " + first(text))
+	k.trouble("trace "+t.name, k.state.write(t.name+logFile, []byte(text+"\n")))
+}
+
+// first is the first line.
+func first(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// step brings a Trace further.
+func (k *Keeper) step(t *trace, ending bool) {
+	switch {
+	case t.s != nil:
+		k.follow(t, ending)
+	case ending || !k.seen:
+	case !t.there && t.status.Digest == "" && t.status.Result.Bytes == 0: // it has not run, and never will
+		k.state.remove(t.name)
+		delete(k.traces, t.name)
+		return
+	case !t.there && !finished(t.status.Phase):
+		k.finish(t, Done, "its file was removed\n")
+	case !t.there:
+	case t.refused != "":
+		k.refuse(t, t.refused)
+	case t.taken && t.digest != "" && t.digest == t.status.Digest && t.status.Phase == Refused:
+		k.finish(t, Done, "it has run, and is not run again\n")
+	case t.taken && !t.tried && t.digest != t.status.Digest && time.Now().After(t.retry):
+		k.begin(t)
+	}
+	k.save(t)
+}
+
+// begin begins its session, if it is time and there is room for one.
+func (k *Keeper) begin(t *trace) {
+	for _, o := range k.traces {
+		if t.status.Digest != "" || o == t || o.there || o.status.Digest != t.digest {
+			continue
+		}
+		if o.s == nil { // a file that is renamed is the same Trace
+			t.status, t.saved = o.status, false
+			t.status.File, t.status.Message = t.file, "it has run as "+o.name+", and is not run again: gostap agent "+
+				"traces "+o.name+" has its output\n"
+			k.Log("trace " + t.name + ": not run: it has run as " + o.name)
+		}
+		return
+	}
+	switch {
+	case time.Until(t.spec.Begin) > 0:
+		k.wait(t, "begins at "+t.spec.Begin.UTC().Format(time.RFC3339))
+		return
+	case !k.Take():
+		k.wait(t, "waits until another session has ended (--sessions)")
+		return
+	}
+	now := time.Now().UTC()
+	st := Status{Phase: Pending, Message: "its probes are being set", Started: &now, File: t.file, Digest: t.digest}
+	err := k.state.clear(t.name)
+	if err == nil {
+		// It is known to have begun before it does: so it never runs twice.
+		err = k.state.writeStatus(t.name, &st)
+	}
+	if k.trouble("trace "+t.name, err); err != nil {
+		k.Free()
+		t.retry = now.Add(every)
+		return
+	}
+	t.status, t.saved, t.wrote, t.bytes, t.messages, t.why, t.again = st, true, now, 0, "", "", false
+	s, err := k.start(t.spec, t.name, t.file, k.notes.address, k.notes.know)
+	if err != nil {
+		k.Free()
+		t.status.Digest = ""
+		k.refuse(t, t.file+": error: "+refusal(err))
+		return
+	}
+	k.count.Add(1)
+	t.s = s
+	k.Log("trace " + t.name + ": begins, for " + (time.Duration(t.spec.Seconds) * time.Second).String() + " at most")
+}
+
+// wait says why it has not begun.
+func (k *Keeper) wait(t *trace, why string) {
+	if t.status.Phase != Pending || t.status.Message != why {
+		t.status, t.saved = Status{Phase: Pending, Message: why, File: t.file, Digest: t.status.Digest}, false
+		k.Log("trace " + t.name + ": " + why)
+	}
+}
+
+// follow looks after a session.
+func (k *Keeper) follow(t *trace, ending bool) {
+	s := t.s
+	why := ""
+	switch {
+	case ending:
+		why = "the agent was stopped"
+		t.again = t.again || t.why == "" && t.there
+	case !t.there && k.seen:
+		why = "its file was removed"
+	case t.taken && t.digest != t.status.Digest:
+		why = "its file was changed"
+	case s.late():
+		why = "it had not ended in its time"
+	}
+	if t.why == "" {
+		t.why = why
+	}
+	if t.why != "" {
+		s.stop()
+	}
+	s.mu.Lock()
+	ended, err, ran, refuses := s.ended, s.err, !s.ran.IsZero(), s.refuses
+	said, _, _ := s.said.Text()
+	text, total, left := s.out.Text()
+	st := t.status
+	if st.Lost, st.Result = s.lost, (Result{total, left}); s.out.First {
+		st.Result.Bytes += left // total is where the text ends
+	}
+	s.mu.Unlock()
+	if !ended {
+		if st.Phase == Pending && ran {
+			st.Phase = Running
+			k.Log("trace " + t.name + ": runs")
+		}
+		if st.Phase == Running {
+			st.Message = tail(said)
+		}
+		t.put(st)
+		if pause := perWrite + time.Duration(len(text)>>20)*time.Second; time.Since(t.wrote) >= pause {
+			k.write(t, text, said, st.Result.Bytes)
+		}
+		return
+	}
+	k.count.Add(-1)
+	k.Free()
+	k.notes.forget(s)
+	t.s, t.due = nil, time.Time{}
+	t.put(st)
+	k.write(t, text, said, st.Result.Bytes)
+	message := tail(said)
+	if t.why != "" {
+		message = t.why + "\n" + message
+	}
+	switch {
+	case t.again && err == nil:
+		t.status.Phase, t.status.Digest, t.status.Started = Pending, "", nil
+		t.status.Message = "the agent was stopped, and the session with it: it begins again with the next one\n" + tail(said)
+		t.saved = false
+		k.Log("trace " + t.name + ": ended with the agent" + k.size(t))
+	case err != nil && !ran && refuses:
+		text := said
+		if text == "" {
+			text = "gostap ended: " + err.Error()
+		}
+		if t.digest == t.status.Digest { // the file is as it was
+			t.tried = true
+		}
+		t.status.Digest = ""
+		k.finish(t, Refused, strings.TrimSuffix(text, "\n"))
+	case err != nil:
+		if said == "" {
+			message += "gostap ended: " + err.Error() + "\n"
+		}
+		k.finish(t, Failed, message)
+	default:
+		k.finish(t, Done, message)
+	}
+}
+
+// put takes a status that may be a new one.
+func (t *trace) put(st Status) {
+	if st.Phase != t.status.Phase || st.Message != t.status.Message || st.Lost != t.status.Lost ||
+		st.Result != t.status.Result {
+		t.status, t.saved = st, false
+	}
+}
+
+// tail is as much of messages as a status has.
+func tail(said string) string {
+	if len(said) > mostMessage {
+		said = strings.ToValidUTF8(said[len(said)-mostMessage:], "")
+	}
+	return said
+}
+
+// finish takes a last status.
+func (k *Keeper) finish(t *trace, phase, message string) {
+	now := time.Now().UTC()
+	if len(message) > 2*mostMessage {
+		message = strings.ToValidUTF8(message[:2*mostMessage], "") + "...\n"
+	}
+	t.status.Phase, t.status.Message, t.status.Finished, t.saved = phase, message, &now, false
+	line := "trace " + t.name + ": " + strings.ToLower(phase)
+	if text := first(message); text != "" {
+		line += ": " + text
+	}
+	if phase != Refused {
+		line += k.size(t)
+	}
+	k.Log(line)
+}
+
+// size says how much was printed, and where it is.
+func (k *Keeper) size(t *trace) string {
+	if t.status.Result.Bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d bytes in %s)", t.status.Result.Bytes, filepath.Join(k.State, t.name+outFile))
+}
+
+// write writes the output and the messages, if there are new ones.
+func (k *Keeper) write(t *trace, text, said string, bytes int64) {
+	if t.wrote = time.Now(); t.bytes != bytes {
+		err := k.state.write(t.name+outFile, []byte(text))
+		if k.trouble("trace "+t.name+": its output", err); err == nil {
+			t.bytes = bytes
+		}
+	}
+	if t.messages != said {
+		err := k.state.write(t.name+logFile, []byte(said))
+		if k.trouble("trace "+t.name+": its messages", err); err == nil {
+			t.messages = said
+		}
+	}
+}
+
+// save writes the status, if there is a new one.
+func (k *Keeper) save(t *trace) {
+	now := time.Now()
+	if t.saved || t.status.Phase == "" || now.Before(t.due) {
+		return
+	}
+	err := k.state.writeStatus(t.name, &t.status)
+	if k.trouble("trace "+t.name+": its status", err); err != nil {
+		t.due = now.Add(every)
+		return
+	}
+	if t.saved = true; t.s != nil {
+		t.due = now.Add(time.Second)
+	}
+}
+
+// forgotten looks for statuses that were deleted, by which one has a Trace run again, and deletes those of files that
+// are long gone.
+func (k *Keeper) forgotten() {
+	names, err := k.state.traces()
+	if err != nil {
+		k.trouble("--state", err)
+		return
+	}
+	var gone []*trace
+	for name, t := range k.traces {
+		if t.s != nil || !t.saved || !finished(t.status.Phase) {
+			continue
+		}
+		if _, there := slices.BinarySearch(names, name); !there {
+			k.state.remove(name)
+			if t.status, t.tried = (Status{}), false; !t.there {
+				delete(k.traces, name)
+			}
+			continue
+		}
+		if !t.there && k.seen {
+			gone = append(gone, t)
+		}
+	}
+	slices.SortFunc(gone, func(a, b *trace) int { return b.status.ended().Compare(a.status.ended()) })
+	for _, t := range gone[min(mostGone, len(gone)):] {
+		k.state.remove(t.name)
+		delete(k.traces, t.name)
+	}
+}
+
+func (s *Status) ended() time.Time {
+	if s.Finished == nil {
+		return time.Time{}
+	}
+	return *s.Finished
+}
