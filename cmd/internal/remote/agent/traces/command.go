@@ -92,7 +92,7 @@ func table(path string, out, errw io.Writer) error {
 			since = time.Since(*at).Round(time.Second).String()
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", name, diag.Visible(st.Phase), since, st.Lost,
-			strings.ReplaceAll(diag.Visible(first(st.Message)), "\t", " "))
+			strings.ReplaceAll(diag.Visible(headline(st.Message)), "\t", " "))
 	}
 	return w.Flush()
 }

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/cmd/internal/asked"
+	"github.com/gostap/gostap/cmd/internal/kept"
 )
 
 // Config says what is run, and how.
@@ -306,7 +307,10 @@ func (k *Keeper) take(t *trace, dir *os.File) {
 			"gostap agent --guru")
 	}
 	if err == nil {
-		_, err = k.Exports.Of("gostap agent", spec.Export)
+		var no *asked.Refusal
+		if _, err = k.Exports.Of("gostap agent", spec.Export); errors.As(err, &no) {
+			err = asked.Refuse(t.file+": error: spec.export: "+no.Text, "")
+		}
 	}
 	t.digest, t.spec, t.tried, t.refused = digest, spec, err != nil, ""
 	if err != nil {
@@ -319,12 +323,17 @@ func (k *Keeper) refuse(t *trace, text string) {
 	now := time.Now().UTC()
 	t.tried, t.saved, t.refused = true, false, ""
 	t.status.Phase, t.status.Message, t.status.Finished, t.status.File = Refused, text, &now, t.file
-	k.Log("trace " + t.name + ": refused: " + first(text))
+	k.Log("trace " + t.name + ": refused: " + headline(text))
 	k.trouble("trace "+t.name, k.state.write(t.name+logFile, []byte(text+"\n")))
 }
 
-// first is the first line.
-func first(text string) string {
+// headline is the line of messages that says most: an error, else the first.
+func headline(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); kept.Breaks(line) || kept.Refuses(line) {
+			return line
+		}
+	}
 	line, _, _ := strings.Cut(text, "\n")
 	return line
 }
@@ -511,7 +520,7 @@ func (k *Keeper) finish(t *trace, phase, message string) {
 	}
 	t.status.Phase, t.status.Message, t.status.Finished, t.saved = phase, message, &now, false
 	line := "trace " + t.name + ": " + strings.ToLower(phase)
-	if text := first(message); text != "" {
+	if text := headline(message); text != "" {
 		line += ": " + text
 	}
 	if phase != Refused {

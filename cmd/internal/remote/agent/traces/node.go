@@ -70,6 +70,9 @@ func tree(b []byte, isJSON bool) (n *node, err error) {
 			}
 		}
 		var at *fault
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = r.at().fault("", "it ends too early")
+		}
 		if err != nil && !errors.As(err, &at) {
 			err = r.at().fault("", "it is no JSON: %v", strings.TrimPrefix(err.Error(), "invalid character "))
 		}
@@ -189,9 +192,6 @@ func (r *jsonReader) value(depth int) (*node, error) {
 		return nil, n.fault("", "there are more than %d objects inside each other", deepest)
 	}
 	token, err := r.dec.Token()
-	if err == io.EOF {
-		return nil, n.fault("", "it ends too early")
-	}
 	if err != nil {
 		return nil, err
 	}
