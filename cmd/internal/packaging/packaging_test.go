@@ -214,7 +214,7 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestAgentUnit: the agent may no more than standing sessions may, does not start without its certificates, and
+// TestAgentUnit: the agent may no more than standing sessions may, does not start without certificates and traces, and
 // systemd knows all that the units say.
 func TestAgentUnit(t *testing.T) {
 	var units [2]string
@@ -235,9 +235,10 @@ func TestAgentUnit(t *testing.T) {
 			}
 		}
 	}
-	for _, file := range []string{"ca.crt", "tls.crt", "tls.key"} {
-		if !strings.Contains(units[1], "\nConditionPathExists=/etc/gostap/tls/"+file+"\n") {
-			t.Errorf("the agent's unit does not wait for %s", file)
+	for _, line := range []string{"ConditionPathExists=|/etc/gostap/tls", "StateDirectory=gostap",
+		"ConditionPathIsDirectory=|/etc/gostap/traces"} {
+		if !strings.Contains(units[1], "\n"+line+"\n") {
+			t.Errorf("the agent's unit has no %s", line)
 		}
 	}
 	if n < 10 || !strings.Contains(units[1], "\nType=notify\n") {

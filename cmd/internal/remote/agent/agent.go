@@ -97,7 +97,9 @@ func Run(args []string, s Streams, env []string) int {
 	case o.sessions < 1 || o.sessions > mostSessions:
 		err = slip.New(fmt.Sprintf("--sessions takes a number from 1 to %d, not %d", mostSessions, o.sessions), "")
 	default:
-		err = errors.Join(o.check(), o.checkTraces(f))
+		if err = o.check(); err == nil {
+			err = o.checkTraces(f)
+		}
 	}
 	if err == nil {
 		err = o.run(s.Err, env)

@@ -465,8 +465,10 @@ func (k *Keeper) follow(t *trace, ending bool) {
 	k.notes.forget(s)
 	t.s, t.due = nil, time.Time{}
 	t.put(st)
-	k.write(t, text, said, st.Result.Bytes)
 	message := tail(said)
+	if err := k.write(t, text, said, st.Result.Bytes); err != nil {
+		message = "WARNING: its output is not there as a whole: " + refusal(err) + "\n" + message
+	}
 	if t.why != "" {
 		message = t.why + "\n" + message
 	}
@@ -537,10 +539,10 @@ func (k *Keeper) size(t *trace) string {
 	return fmt.Sprintf(" (%d bytes in %s)", t.status.Result.Bytes, filepath.Join(k.State, t.name+outFile))
 }
 
-// write writes the output and the messages, if there are new ones.
-func (k *Keeper) write(t *trace, text, said string, bytes int64) {
+// write writes the output and the messages, if there are new ones. The error is that of the output.
+func (k *Keeper) write(t *trace, text, said string, bytes int64) (err error) {
 	if t.wrote = time.Now(); t.bytes != bytes {
-		err := k.state.write(t.name+outFile, []byte(text))
+		err = k.state.write(t.name+outFile, []byte(text))
 		if k.trouble("trace "+t.name+": its output", err); err == nil {
 			t.bytes = bytes
 		}
@@ -551,6 +553,7 @@ func (k *Keeper) write(t *trace, text, said string, bytes int64) {
 			t.messages = said
 		}
 	}
+	return err
 }
 
 // save writes the status, if there is a new one.
