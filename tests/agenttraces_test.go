@@ -74,14 +74,15 @@ func (s *standing) childOf(text string) *session {
 	return &session{t: s.t, cmd: &exec.Cmd{Process: &os.Process{Pid: pid}}}
 }
 
-// TestAgentTraces: a file in the directory counts the calls of a program exactly; nothing listens. When it is removed its
-// end probe runs. A script that is wrong is refused with its caret, a tool runs for its time.
+// TestAgentTraces: a file in the directory counts the calls of a program exactly; nothing listens. When it is removed
+// its end probe runs. A script that is wrong is refused with its caret, a tool runs for its time.
 func TestAgentTraces(t *testing.T) {
 	needRoot(t)
 	prog := bin(t, "busy")
 	dir, state := standingDirs(t)
 	a := beginStanding(t, dir, state)
-	trace := "apiVersion: gostap.dev/v1alpha1\nkind: Trace\nmetadata: {name: calls}\nspec:\n  limits: {seconds: 600}\n" +
+	trace := "apiVersion: gostap.dev/v1alpha1\nkind: Trace\nmetadata: {name: calls}\nspec:\n" +
+		"  limits: {seconds: 600}\n" +
 		"  args: [%q]\n  script: |\n    global calls, sum\n    probe process(@1).function(\"main.step\") " +
 		"{ calls++ sum += $n }\n    probe end { printf(\"%%d calls, sum %%d\\n\", calls, sum) }\n"
 	a.put("calls.yaml", fmt.Sprintf(trace, prog))
@@ -98,7 +99,8 @@ func TestAgentTraces(t *testing.T) {
 		want += n + n/20
 	}
 	a.said("trace wrong: refused: wrong.stp:1:15: error: no function is named prinln\n")
-	if m := a.await("wrong", "Refused"); !strings.Contains(m, "\n                ^~~~~~\n  hint: did you mean println") {
+	m := a.await("wrong", "Refused")
+	if !strings.Contains(m, "\n                ^~~~~~\n  hint: did you mean println") {
 		t.Errorf("%s", m)
 	}
 	a.await("tool", "Done")
@@ -129,8 +131,8 @@ func TestAgentTraces(t *testing.T) {
 	}
 }
 
-// TestAgentTracesEnds: an agent that is killed leaves nothing attached, and the next one says so; one that is stopped has
-// end probes run, and the next one begins anew. With certificates it serves clients beside.
+// TestAgentTracesEnds: an agent that is killed leaves nothing attached, and the next one says so; one that is stopped
+// has end probes run, and the next one begins anew. With certificates it serves clients beside.
 func TestAgentTracesEnds(t *testing.T) {
 	needRoot(t)
 	dir, state := standingDirs(t)
@@ -173,16 +175,18 @@ func TestAgentTracesEnds(t *testing.T) {
 	a.await("a", "Running")
 }
 
-// TestAgentTracesFull: on a disk that is full nothing begins that could not be known to have run, and an output that has
-// no room is told.
+// TestAgentTracesFull: on a disk that is full nothing begins that could not be known to have run, and an output that
+// has no room is told.
 func TestAgentTracesFull(t *testing.T) {
 	needRoot(t)
 	dir, _ := standingDirs(t)
 	disk := t.TempDir()
 	gostap := bin(t, "gostap")
 	s := &standing{dir: dir, session: &session{t: t, done: make(chan struct{})}}
-	s.cmd = exec.Command("unshare", "-m", "sh", "-c", `mount -t tmpfs -o size=64k none "$1" && mkdir -m 700 "$1/state" &&
-		{ head -c 1M /dev/zero > "$1/state/fill" 2>&1; exec "$0" agent --traces "$2" --state "$1/state"; }`, gostap, disk, dir)
+	s.cmd = exec.Command("unshare", "-m", "sh", "-c", `mount -t tmpfs -o size=64k none "$1" || exit
+		mkdir -m 700 "$1/state"
+		head -c 1M /dev/zero > "$1/state/fill" 2>&1
+		exec "$0" agent --traces "$2" --state "$1/state"`, gostap, disk, dir)
 	s.cmd.Stderr = locked{s.session, &s.session.err}
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // Package asked is what a Trace asks for, in a cluster or on a host of its own, as arguments of gostap.
 //
-// In: a tool or a script with options, names of destinations. Out: arguments, destinations; the reason why what is asked
-// for is refused.
+// In: a tool or a script with options, names of destinations. Out: arguments, destinations; the reason why what is
+// asked for is refused.
 package asked
 
 import (

@@ -10,8 +10,8 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 )
 
-// Exports are the destinations that who runs sessions for others has named (gostap-fleet run, gostap agent): a Trace can
-// be delivered to them and to no others, since a controller may reach what its users may not.
+// Exports are the destinations that who runs sessions for others has named (gostap-fleet run, gostap agent): a Trace
+// can be delivered to them and to no others, since a controller may reach what its users may not.
 type Exports map[string]string
 
 // ExportPattern is what a name of one is like, as specs have it.

@@ -14,7 +14,8 @@ func TestExports(t *testing.T) {
 	if err != nil || !slices.Equal(e.Words(), want) {
 		t.Errorf("%v %q", err, e.Words())
 	}
-	if to, err := e.Of("gostap agent", []string{"b", "a", "b"}); err != nil || !slices.Equal(to, []string{e["b"], e["a"]}) {
+	to, err := e.Of("gostap agent", []string{"b", "a", "b"})
+	if err != nil || !slices.Equal(to, []string{e["b"], e["a"]}) {
 		t.Errorf("%v %q", err, to)
 	}
 	for word, want := range map[string]string{
@@ -28,7 +29,8 @@ func TestExports(t *testing.T) {
 			t.Errorf("%s: %v", word, err)
 		}
 	}
-	if _, err := Exports(nil).Of("gostap agent", []string{"a"}); err == nil || !strings.Contains(err.Error(), "of gostap agent names them, and names none here") {
+	if _, err := Exports(nil).Of("gostap agent", []string{"a"}); err == nil ||
+		!strings.Contains(err.Error(), "of gostap agent names them, and names none here") {
 		t.Error(err)
 	}
 }

@@ -1,8 +1,8 @@
-// Package kept is what stays of a session of gostap that runs for somebody else: the end of what it prints, and what its
-// messages come to.
+// Package kept is what stays of a session of gostap that runs for somebody else: the end of what it prints, and what
+// its messages come to.
 //
-// In: bytes, messages. Out: a text of bounded length with the length of the whole; how much the messages say is lost, and
-// whether they refuse a script or tell of its end by an error.
+// In: bytes, messages. Out: a text of bounded length with the length of the whole; how much the messages say is lost,
+// and whether they refuse a script or tell of its end by an error.
 package kept
 
 import "strings"

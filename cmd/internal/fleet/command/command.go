@@ -89,8 +89,8 @@ func NewChecker(gostap string, timeout time.Duration) *Checker {
 	return &Checker{Gostap: gostap, Timeout: timeout, Slots: make(chan struct{}, 2)}
 }
 
-// Check has the script parsed, and elaborated as far as it can be here. It gives an *asked.Refusal if the script is at fault,
-// and a warning where a name can be found only where the script is translated, on the nodes.
+// Check has the script parsed, and elaborated as far as it can be here. It gives an *asked.Refusal if the script is at
+// fault, and a warning where a name can be found only where the script is translated, on the nodes.
 func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err error) {
 	args, err := Args(s)
 	if err != nil {

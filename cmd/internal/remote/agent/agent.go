@@ -2,7 +2,8 @@
 // they are, and has a process of its own serve each; it runs what lies in a directory (docs/remote.md).
 //
 // In: the command's arguments, connections, a directory. Out: processes "gostap remote-session", between which and the
-// clients it passes bytes; those of package traces; a line for each session that begins or ends, and for who is refused.
+// clients it passes bytes; those of package traces; a line for each session that begins or ends, and for who is
+// refused.
 package agent
 
 import (
@@ -28,7 +29,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 )
 
-const usage = `gostap agent - runs sessions for clients with certificates, on a host without ssh, and what a directory has
+const usage = `gostap agent - runs sessions on a host without ssh: for clients with certificates, and of a directory
 
 usage: gostap agent [--listen [HOST]:PORT] [--tls DIR] [--allow NAME]... [--sessions N]
        gostap agent --traces DIR [--state DIR] [--export NAME=DESTINATION]... [--guru] [--tls DIR ...]

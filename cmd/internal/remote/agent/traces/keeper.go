@@ -1,8 +1,8 @@
 // Package traces runs on a plain host what lies in a directory: a session for each file, as long as the file is there.
 //
-// In: a directory with Traces as one applies to Kubernetes, or scripts; the directory of what came of them. Out: processes
-// of gostap; for each Trace its status, the end of its output and its messages in files; a line for what happens;
-// the list of "gostap agent traces".
+// In: a directory with Traces as one applies to Kubernetes, or scripts; the directory of what came of them. Out:
+// processes of gostap; for each Trace its status, the end of its output and its messages in files; a line for what
+// happens; the list of "gostap agent traces".
 package traces
 
 import (
@@ -475,7 +475,8 @@ func (k *Keeper) follow(t *trace, ending bool) {
 	switch {
 	case t.again && err == nil:
 		t.status.Phase, t.status.Digest, t.status.Started = Pending, "", nil
-		t.status.Message = "the agent was stopped, and the session with it: it begins again with the next one\n" + tail(said)
+		t.status.Message = "the agent was stopped, and the session with it: it begins again with the next one\n" +
+			tail(said)
 		t.saved = false
 		k.Log("trace " + t.name + ": ended with the agent" + k.size(t))
 	case err != nil && !ran && refuses:

@@ -164,7 +164,8 @@ func TestLife(t *testing.T) {
 	x.put("a.stp", "two", 0o600)
 	x.awaitLine("trace a: done: its file was changed")
 	x.await("a", Running, "")
-	if got := x.out("a.before"); !strings.HasPrefix(got, "begun ") || !strings.HasSuffix(got, "one --\nits end probe\n") {
+	if got := x.out("a.before"); !strings.HasPrefix(got, "begun ") ||
+		!strings.HasSuffix(got, "one --\nits end probe\n") {
 		t.Errorf("%q", got)
 	}
 	os.Remove(filepath.Join(x.dir, "a.stp"))
@@ -329,7 +330,8 @@ func TestHalfWritten(t *testing.T) {
 	}
 	f.Close()
 	x.await("a", Done, "")
-	if got := x.out("a.out"); !strings.Contains(got, "--execute=quick half --") || strings.Count(x.said(), "begins") != 1 {
+	if got := x.out("a.out"); !strings.Contains(got, "--execute=quick half --") ||
+		strings.Count(x.said(), "begins") != 1 {
 		t.Errorf("%q\n%s", got, x.said())
 	}
 }
@@ -352,8 +354,8 @@ func TestMany(t *testing.T) {
 	x.put("a.stp", "one", 0o600)
 	x.await("a", Running, "")
 	for i := range 100 {
-		x.put(fmt.Sprintf("b%02d.yaml", i), fmt.Sprintf("%sspec: {script: quick %d, begin: 2999-01-01T00:00:00Z}", head, i),
-			0o600)
+		text := fmt.Sprintf("%sspec: {script: quick %d, begin: 2999-01-01T00:00:00Z}", head, i)
+		x.put(fmt.Sprintf("b%02d.yaml", i), text, 0o600)
 	}
 	x.put("0.stp", "one, too", 0o600)
 	x.awaitLine("has more than 100 Traces: ")
@@ -445,7 +447,8 @@ func TestTable(t *testing.T) {
 	}
 	status, out, _ := run()
 	if want := "NAME  PHASE    SINCE  LOST  MESSAGE\none   Refused  -      0     x:1:2: error: "; status != 0 ||
-		!strings.HasPrefix(out, want) || strings.Contains(out, "\x1b") || !strings.Contains(out, "\ntwo   Done     -      7") {
+		!strings.HasPrefix(out, want) || strings.Contains(out, "\x1b") ||
+		!strings.Contains(out, "\ntwo   Done     -      7") {
 		t.Errorf("%d\n%s", status, out)
 	}
 	status, out, errs := run("two")
@@ -460,7 +463,8 @@ func TestTable(t *testing.T) {
 		}
 	}
 	var e strings.Builder
-	if Run([]string{"--state", dir + "x"}, &e, &e, ""); !strings.Contains(e.String(), "there is no "+dir+"x\n  hint: an agent") {
+	Run([]string{"--state", dir + "x"}, &e, &e, "")
+	if !strings.Contains(e.String(), "there is no "+dir+"x\n  hint: an agent") {
 		t.Errorf("%s", e.String())
 	}
 }

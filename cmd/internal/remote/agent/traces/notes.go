@@ -28,7 +28,8 @@ type notes struct {
 }
 
 func newNotes(dir string, wake func()) (*notes, error) {
-	n := &notes{dir: dir, wake: wake, inotify: -1, sessions: map[int]*session{}, address: "@gostap-agent-" + rand.Text()}
+	n := &notes{dir: dir, wake: wake, inotify: -1, sessions: map[int]*session{},
+		address: "@gostap-agent-" + rand.Text()}
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("a socket for sessions: %w", err)

@@ -29,8 +29,8 @@ type Trace struct {
 	Export []string
 }
 
-// What a Trace takes if it says nothing, and at most. Those in a cluster have the same, but for bytes, which are kept in
-// a file here.
+// What a Trace takes if it says nothing, and at most. Those in a cluster have the same, but for bytes, which are kept
+// in a file here.
 const (
 	seconds     = 60
 	mostSeconds = 24 * 60 * 60
@@ -96,8 +96,8 @@ func parse(file string, b []byte) (*Trace, error) {
 	return t, nil
 }
 
-// fields reads the fields of an object, each by its function. cluster are those that a Trace of Kubernetes has, too, and
-// one here has not.
+// fields reads the fields of an object, each by its function. cluster are those that a Trace of Kubernetes has, too,
+// and one here has not.
 func (n *node) fields(what string, known map[string]func(*node) error, cluster ...string) error {
 	if n.kind != object {
 		return n.fault("", "%s is an object, and not %v", what, n.kind)
@@ -286,8 +286,8 @@ func (t *Trace) readSpec(n *node) error {
 				"spec.program is one of several in pods, and this is a Trace of a host")
 		},
 		"expireSeconds": func(n *node) error {
-			return n.fault("take it out", "spec.expireSeconds is when a Trace is deleted, and a file stays until it is "+
-				"removed")
+			return n.fault("take it out", "spec.expireSeconds is when a Trace is deleted, and a file stays until it "+
+				"is removed")
 		},
 	}, "pods", "containers", "nodes", "wait", "separate", "inOrder", "requestedBy")
 	if err != nil {

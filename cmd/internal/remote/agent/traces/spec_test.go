@@ -35,9 +35,10 @@ spec:
 		t.Errorf("%+v", x)
 	}
 	for file, text := range map[string]string{
-		"x.yml":  head + "spec:\n  script: |\n    probe end {\n    }\n",
-		"x.json": `{"apiVersion":"gostap.dev/v1alpha1","kind":"Trace","spec":{"script":"probe end {\n}\n"},"metadata":null}`,
-		"x.stp":  "probe end {\n}\n",
+		"x.yml": head + "spec:\n  script: |\n    probe end {\n    }\n",
+		"x.json": `{"apiVersion":"gostap.dev/v1alpha1", "kind":"Trace", "metadata":null,
+			"spec":{"script":"probe end {\n}\n"}}`,
+		"x.stp": "probe end {\n}\n",
 	} {
 		x, err := Parse(file, []byte(text))
 		if err != nil || x.Script != "probe end {\n}\n" || x.Seconds != 60 || x.Bytes != 1<<20 || x.Guru {
@@ -55,15 +56,19 @@ func TestParseRefuses(t *testing.T) {
 		{"x.yaml", "\xff\xfe", "x.yaml: error: it is no text of UTF-8"},
 		{"x.yaml", head + "---\n" + head, "more than one document"},
 		{"x.yaml", "- a", "x.yaml:1:1: error: a Trace is an object, and not a list"},
-		{"x.yaml", "kind: Trace\nspec: {tool: syscount}", "there is no apiVersion\n  hint: apiVersion: gostap.dev/v1alpha1"},
-		{"x.yaml", "apiVersion: gostap.dev/v1\n", "x.yaml:1:1: error: apiVersion is gostap.dev/v1alpha1, and not gostap.dev/v1"},
+		{"x.yaml", "kind: Trace\nspec: {tool: syscount}",
+			"there is no apiVersion\n  hint: apiVersion: gostap.dev/v1alpha1"},
+		{"x.yaml", "apiVersion: gostap.dev/v1\n",
+			"x.yaml:1:1: error: apiVersion is gostap.dev/v1alpha1, and not gostap.dev/v1"},
 		{"x.yaml", head, "there is no spec"},
-		{"x.yaml", head + "metadata: {name: y}\nspec: {tool: syscount}", "x.yaml:3:12: error: the file says that the Trace " +
-			"is x, and metadata.name that it is y\n  hint: take it out, or call the file y.yaml"},
+		{"x.yaml", head + "metadata: {name: y}\nspec: {tool: syscount}",
+			"x.yaml:3:12: error: the file says that the Trace " +
+				"is x, and metadata.name that it is y\n  hint: take it out, or call the file y.yaml"},
 		{"x.yaml", head + "metadata: {namespace: y}\nspec: {tool: syscount}", "metadata.namespace is about a cluster"},
 		{"x.yaml", head + "status: {}\nspec: {tool: syscount}", "status is about a cluster"},
-		{"x.yaml", in("  tool: syscount\n  limts: {seconds: 3}\n"), "x.yaml:5:3: error: there is no field spec.limts\n  hint: " +
-			"did you mean limits?"},
+		{"x.yaml", in("  tool: syscount\n  limts: {seconds: 3}\n"),
+			"x.yaml:5:3: error: there is no field spec.limts\n  hint: " +
+				"did you mean limits?"},
 		{"x.yaml", in("  tool: syscount\n  limits: {secs: 3}\n"), "there is no field spec.limits.secs"},
 		{"x.yaml", in("  tool: syscount\n  tool: syscount\n"), "tool is there twice"},
 		{"x.json", `{"kind":"Trace","kind":"Trace"}`, "x.json:1:17: error: kind is there twice"},
@@ -73,8 +78,9 @@ func TestParseRefuses(t *testing.T) {
 		{"x.json", strings.Repeat("[", 1000), "inside each other"},
 		{"x.yaml", strings.Repeat("[", 1000) + strings.Repeat("]", 1000), "inside each other"},
 		{"x.yaml", "a: &x 1\nb: *x\n", "x.yaml:2:4: error: *x refers to another place"},
-		{"x.yaml", in("  tool: syscount\n  options: {top: 3}\n"), "spec.options.top is a text, and not a whole number\n  hint: " +
-			"with quotes it is one: \"3\""},
+		{"x.yaml", in("  tool: syscount\n  options: {top: 3}\n"),
+			"spec.options.top is a text, and not a whole number\n  hint: " +
+				"with quotes it is one: \"3\""},
 		{"x.yaml", in("  tool: syscount\n  limits: {seconds: 0}\n"), "from 1 to 86400, and not 0"},
 		{"x.yaml", in("  tool: syscount\n  limits: {seconds: 86401}\n"), "from 1 to 86400, and not 86401"},
 		{"x.yaml", in("  tool: syscount\n  limits: {seconds: 99999999999999999999}\n"), "and not 99999999999999999999"},
@@ -83,7 +89,8 @@ func TestParseRefuses(t *testing.T) {
 		{"x.yaml", in("  tool: syscount\n  begin: tonight\n"), "hint: 2026-12-01T02:00:00Z"},
 		{"x.yaml", in("  tool: syscount\n  args: x\n"), "spec.args is a list, and not a text"},
 		{"x.yaml", in("  tool: syscount\n  script: probe end {}\n"), "either a tool or a script"},
-		{"x.yaml", in("  tool: sycount\n"), "x.yaml:3:1: error: there is no tool \"sycount\"\n  hint: did you mean syscount?"},
+		{"x.yaml", in("  tool: sycount\n"),
+			"x.yaml:3:1: error: there is no tool \"sycount\"\n  hint: did you mean syscount?"},
 		{"x.yaml", in("  tool: syscount\n  program: shop\n"), "spec.program is one of several in pods"},
 		{"x.yaml", in("  tool: syscount\n  expireSeconds: 3\n"), "a file stays until it is removed"},
 		{"x.yaml", in("  script: " + strings.Repeat("x", 65537) + "\n"), "spec.script has at most 65536 bytes"},
@@ -98,7 +105,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for _, field := range []string{"pods", "containers", "nodes", "wait", "separate", "inOrder", "requestedBy"} {
 		_, err := Parse("x.yaml", []byte(in("  tool: syscount\n  "+field+": {}\n")))
-		want := "x.yaml:5:3: error: spec." + field + " is about a cluster, and this is a Trace of a host\n  hint: take it out"
+		want := "x.yaml:5:3: error: spec." + field + " is about a cluster, and this is a Trace of a host\n  hint: " +
+			"take it out"
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v", field, err)
 		}
