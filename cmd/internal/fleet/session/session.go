@@ -5,7 +5,6 @@
 package session
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -66,7 +65,7 @@ type Session struct {
 	nodes   map[string]*node
 	agents  map[string]string // the nodes that they are on
 	skipped map[string]string // pods that are not traced, with the reason
-	rest    []byte            // of standard error, without an end of line
+	errs    kept.Lines        // standard error
 	ended   bool
 	err     error // of Wait
 	stopped time.Time
@@ -142,6 +141,7 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	if s.Page {
 		r.page = newPager()
 	}
+	r.errs.Line = r.line
 	r.cmd = exec.Command(c.Gostap, append(head, args...)...)
 	r.cmd.Env = env
 	r.cmd.Dir = "/"
@@ -173,10 +173,7 @@ func (r *Session) wait(most time.Duration) {
 	r.page.end()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.rest) > 0 {
-		r.line(string(r.rest))
-		r.rest = nil
-	}
+	r.errs.End()
 	r.ended, r.err = true, err
 }
 
@@ -210,18 +207,7 @@ func (r *stdout) Write(b []byte) (int, error) {
 func (r *stderr) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.rest = append(r.rest, b...)
-	for {
-		i := bytes.IndexByte(r.rest, '\n')
-		if i < 0 && len(r.rest) < 64<<10 {
-			return len(b), nil
-		}
-		if i < 0 {
-			i = len(r.rest) - 1
-		}
-		(*Session)(r).line(string(r.rest[:i+1]))
-		r.rest = r.rest[i+1:]
-	}
+	return r.errs.Write(b)
 }
 
 // line takes a line of standard error: an event, or what was said before there was a session.

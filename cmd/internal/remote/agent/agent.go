@@ -201,7 +201,6 @@ func (a *agent) end(sigs <-chan os.Signal) {
 	}
 	if a.traces != nil {
 		a.traces.End()
-		defer a.traces.Wait()
 	}
 	if n := len(a.running) + a.traces.Running(); n > 0 {
 		a.log.line(fmt.Sprintf("the agent ends, and with it sessions: %d", n))
@@ -213,6 +212,9 @@ func (a *agent) end(sigs <-chan os.Signal) {
 		n := len(a.running) + a.traces.Running()
 		a.mu.Unlock()
 		if n == 0 {
+			if a.traces != nil {
+				a.traces.Wait()
+			}
 			return
 		}
 		select {

@@ -1,7 +1,6 @@
 package traces
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"runtime"
@@ -38,7 +37,7 @@ type session struct {
 	mu      sync.Mutex
 	out     kept.Tail
 	said    kept.Tail
-	rest    []byte // of standard error, without an end of line
+	errs    kept.Lines // standard error
 	lost    int64
 	refuses bool
 	ran     time.Time // its probes are in place since then
@@ -79,6 +78,7 @@ func (c *Config) start(t *Trace, name, file, notify string, know func(start func
 	}
 	s := &session{place: file, most: time.Duration(t.Seconds) * time.Second, began: time.Now(),
 		out: kept.Tail{Most: t.Bytes, First: t.Folded}, said: kept.Tail{Most: mostLog}}
+	s.errs.Line = s.line
 	if !strings.HasSuffix(file, ".stp") {
 		s.place += ": spec.script"
 	}
@@ -99,10 +99,7 @@ func (c *Config) start(t *Trace, name, file, notify string, know func(start func
 		}
 		err = s.cmd.Wait()
 		s.mu.Lock()
-		if len(s.rest) > 0 {
-			s.line(string(s.rest))
-			s.rest = nil
-		}
+		s.errs.End()
 		s.ended, s.err = true, err
 		s.mu.Unlock()
 	}()
@@ -160,18 +157,7 @@ func (s *stdout) Write(b []byte) (int, error) {
 func (s *stderr) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rest = append(s.rest, b...)
-	for {
-		i := bytes.IndexByte(s.rest, '\n')
-		if i < 0 && len(s.rest) < 64<<10 {
-			return len(b), nil
-		}
-		if i < 0 {
-			i = len(s.rest) - 1
-		}
-		(*session)(s).line(string(s.rest[:i+1]))
-		s.rest = s.rest[i+1:]
-	}
+	return s.errs.Write(b)
 }
 
 // line takes a line of standard error.
