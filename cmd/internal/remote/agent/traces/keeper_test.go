@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,11 @@ func TestMain(m *testing.M) {
 		ready.Tell(os.Environ(), "READY=1")
 		fmt.Fprintln(os.Stderr, "WARNING: 7 events lost\nERROR: it breaks")
 		os.Exit(1)
+	case strings.Contains(args, "lingers"):
+		cmd := exec.Command("sleep", "20")
+		cmd.Stdout = os.Stdout
+		cmd.Start()
+		os.Exit(0)
 	case strings.Contains(args, "quick"):
 		fmt.Println(args)
 		os.Exit(0)
@@ -154,7 +160,9 @@ func TestLife(t *testing.T) {
 	}
 	os.Chtimes(filepath.Join(x.dir, "a.stp"), time.Now(), time.Now()) // it is the same
 	x.put("b.stp", "quick", 0o600)
+	x.put("l.stp", "lingers", 0o600)
 	x.await("b", Done, "")
+	x.await("l", Done, "WARNING: what the script has started goes on")
 	if got, want := x.out("b.out"), "--color=never --timeout=60 --execute=quick --\n"; got != want {
 		t.Errorf("%q", got)
 	}
@@ -182,7 +190,7 @@ func TestLife(t *testing.T) {
 	x.begin()
 	x.put("d.stp", "quick too", 0o600)
 	x.await("d", Done, "")
-	if n := strings.Count(x.said(), ": begins"); n != 4 { // a, b, a, d
+	if n := strings.Count(x.said(), ": begins"); n != 5 { // a, b, l, a, d
 		t.Errorf("begun %d times\n%s", n, x.said())
 	}
 	os.Remove(filepath.Join(x.state, "a.status"))

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"runtime"
@@ -100,6 +101,10 @@ func (c *Config) start(t *Trace, name, file, notify string, know func(start func
 		err = s.cmd.Wait()
 		s.mu.Lock()
 		s.errs.End()
+		if errors.Is(err, exec.ErrWaitDelay) { // a command of the script goes on, and gostap has ended well
+			err = nil
+			s.line("WARNING: what the script has started goes on, and what that prints is not kept")
+		}
 		s.ended, s.err = true, err
 		s.mu.Unlock()
 	}()
