@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/gostap/gostap/cmd/internal/remote/crowd"
 )
 
 // Peer is a client that has proved who it is.
@@ -33,11 +34,12 @@ type Door struct {
 	Enter func(*Peer)
 	// Refused is told why somebody did not come in. It may be called from any goroutine.
 	Refused func(from, why string)
-	waiting waiting
+	waiting crowd.Crowd[*guest]
 }
 
 // Serve lets in who connects to l, until that is closed.
 func (d *Door) Serve(l net.Listener) {
+	d.waiting.Most = mostWaiting
 	for {
 		c, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -48,8 +50,9 @@ func (d *Door) Serve(l net.Listener) {
 			time.Sleep(100 * time.Millisecond) // too many open files, perhaps
 			continue
 		}
-		g := &guest{Conn: c, left: mostUnproved, from: address(c)}
-		if late := d.waiting.add(g); late != nil {
+		g := &guest{Conn: c, left: mostUnproved}
+		if late, full := d.waiting.Add(g, crowd.Address(c)); full {
+			late.dropped.Store(true)
 			late.Close()
 		}
 		go d.meet(g)
@@ -63,7 +66,7 @@ func (d *Door) meet(g *guest) {
 	defer cancel()
 	t := tls.Server(g, d.asAgent())
 	err := t.HandshakeContext(ctx)
-	if d.waiting.remove(g); err != nil {
+	if d.waiting.Remove(g); err != nil {
 		g.Close()
 		d.Refused(from, g.why(err, d.Keys.clock()))
 		return
@@ -156,10 +159,9 @@ const mostUnproved = 64 << 10
 // guest is a connection of somebody unknown.
 type guest struct {
 	net.Conn
-	from    netip.Addr
-	left    int  // bytes that may come
-	proved  bool // that is over
-	dropped bool // by waiting.add
+	left    int         // bytes that may come
+	proved  bool        // that is over
+	dropped atomic.Bool // it had to go for another
 }
 
 var errTalks = fmt.Errorf("it sent %d KB and had not proved who it is", mostUnproved>>10)
@@ -185,7 +187,7 @@ func (g *guest) why(err error, now time.Time) string {
 		record  tls.RecordHeaderError
 	)
 	switch {
-	case g.dropped:
+	case g.dropped.Load():
 		return "it had to make place for others that wait"
 	case errors.As(err, &invalid) && errors.As(err, &unknown):
 		return "its certificate is of another authority"
@@ -203,51 +205,5 @@ func (g *guest) why(err error, now time.Time) string {
 	return err.Error()
 }
 
-// address is that of the other machine, of IPv6 the part that a network gets.
-func address(c net.Conn) netip.Addr {
-	port, _ := netip.ParseAddrPort(c.RemoteAddr().String())
-	a := port.Addr().WithZone("").Unmap()
-	if p, err := a.Prefix(64); err == nil && a.Is6() {
-		return p.Addr()
-	}
-	return a
-}
-
 // mostWaiting is how many guests are met at a time.
 const mostWaiting = 256
-
-// waiting are the guests that have not proved who they are, the oldest first.
-type waiting struct {
-	mu     sync.Mutex
-	guests []*guest
-}
-
-// add takes a guest in. Where there are too many, one has to go: the oldest of the address that has the most, so that
-// who opens many connections takes the place of his own.
-func (w *waiting) add(g *guest) (late *guest) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.guests) >= mostWaiting {
-		count := map[netip.Addr]int{}
-		most := w.guests[0].from
-		for _, o := range w.guests {
-			if count[o.from]++; count[o.from] > count[most] {
-				most = o.from
-			}
-		}
-		i := slices.IndexFunc(w.guests, func(o *guest) bool { return o.from == most })
-		late = w.guests[i]
-		late.dropped = true
-		w.guests = slices.Delete(w.guests, i, i+1)
-	}
-	w.guests = append(w.guests, g)
-	return late
-}
-
-func (w *waiting) remove(g *guest) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if i := slices.Index(w.guests, g); i >= 0 {
-		w.guests = slices.Delete(w.guests, i, i+1)
-	}
-}
