@@ -298,6 +298,15 @@ func (s *Session) outcome() error {
 	return nil
 }
 
+// Lost is how many hits and events are missing, as warnings or events of the kind Lost have told, when the session has
+// ended; 0 before.
+func (s *Session) Lost() uint64 {
+	if !s.ended {
+		return 0
+	}
+	return s.result.Lost
+}
+
 // HandlerTime is how often a handler ran and how long in all. What runs only to see that a hit is not for it, such as
 // one of another process, counts too.
 type HandlerTime struct {

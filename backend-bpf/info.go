@@ -24,6 +24,10 @@ func Sweep() []string { return attach.Sweep() }
 // Lacks says why this kernel has no probes of kind k that eBPF could take, nil if it has.
 func Lacks(k probe.Kind) *diag.Diagnostic { return session.Lacks(k) }
 
+// Ready says why no program can be traced here, nil if one can. It asks the kernel each time, which takes a few
+// milliseconds.
+func Ready() error { return features.Ready() }
+
 // Info tries everything that the back end can make use of.
 func Info() []Row {
 	var rows []Row

@@ -266,6 +266,8 @@ var goroutines = map[string]int{
 	"cmd/internal/remote/agent/traces/keeper.go":  1, // looks after sessions
 	"cmd/internal/remote/agent/traces/notes.go":   2, // read what the kernel and sessions tell
 	"cmd/internal/remote/agent/traces/session.go": 1, // waits for a process
+	"cmd/internal/remote/agent/metrics.go":        1, // serves
+	"cmd/internal/kube/wait/wait.go":              3, // serve; read what sessions report
 }
 
 // TestForeignBytes finds who maps files, who reads ELF files without limits, and who starts goroutines.

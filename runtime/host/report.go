@@ -66,6 +66,7 @@ func (r *run) finish(res *Result) {
 		if n == 0 || ir.Cause(cause) == ir.SkipStopping || cause >= len(causeText) {
 			continue
 		}
+		res.Lost += n
 		if r.Event != nil {
 			r.out.tell(&Event{Kind: EventLost, Text: fmt.Sprintf("%d %s", n, causeText[cause]), Cause: ir.Cause(cause),
 				Count: n, CPU: -1})

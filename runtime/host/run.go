@@ -80,6 +80,8 @@ type Result struct {
 	Errors int
 	// Failed: there were more of them than MAXERRORS allows.
 	Failed bool
+	// Lost counts hits and events that are missing, as warnings tell of them at the end.
+	Lost uint64
 	// Report is what the session tells of its sites, for -v.
 	Report []string
 	// Times are how often handlers ran and how long, in the order of the probes.

@@ -111,6 +111,16 @@ func Probe(f Feature) error {
 // Has reports whether the kernel has f.
 func Has(f Feature) bool { return Probe(f) == nil }
 
+// Ready says why programs of users cannot be traced, nil if they can. Nothing of it is remembered.
+func Ready() error {
+	for _, f := range []Feature{BPF, Ringbuf, Uprobe} {
+		if err := try(f); err != nil {
+			return fmt.Errorf("%s: %w", f.What(), err)
+		}
+	}
+	return nil
+}
+
 // Row is one line of a report.
 type Row struct {
 	Name string

@@ -224,7 +224,7 @@ func haveUprobe() error {
 		return nil
 	}
 	// This way takes CAP_SYS_ADMIN. The other way to the same probes does not.
-	if (err == unix.EACCES || err == unix.EPERM) && Probe(UprobeMulti) == nil {
+	if (err == unix.EACCES || err == unix.EPERM) && try(UprobeMulti) == nil {
 		return nil
 	}
 	return no(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/kube"
 	"github.com/gostap/gostap/cmd/internal/kube/podprogram"
 	"github.com/gostap/gostap/cmd/internal/kube/trace"
+	"github.com/gostap/gostap/cmd/internal/kube/wait"
 	"github.com/gostap/gostap/cmd/internal/manual"
 	"github.com/gostap/gostap/cmd/internal/marks"
 	"github.com/gostap/gostap/cmd/internal/patch"
@@ -97,7 +98,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 		case podprogram.Command: // in the pod of an agent
 			return podprogram.Serve(args[1:], s.In, s.Out)
 		case "agent":
-			return agent.Run(args[1:], agent.Streams{Out: s.Out, Err: s.Err}, env)
+			return agent.Run(args[1:], agent.Streams{Out: s.Out, Err: s.Err}, env, Version)
 		case "fleet":
 			more, is, err := remote.FleetArgs(args)
 			if err != nil {
@@ -128,11 +129,8 @@ func Run(args []string, s Streams, env []string) (status int) {
 			hangs()
 			return patch.Run(ctx, args[1:], patch.Streams{In: s.In, Out: s.Out, Err: s.Err}, env)
 		case "kube":
-			if len(args) == 2 && args[1] == "wait" { // in the pod of an agent, which others enter
-				ctx, _, done := untilSignal()
-				defer done()
-				<-ctx.Done()
-				return 0
+			if wait.Is(args[1:]) { // in the pod of an agent, which others enter
+				return wait.Run(args[1:], wait.Streams{Out: s.Out, Err: s.Err}, env, Version)
 			}
 			if trace.Is(args[1:]) {
 				ctx, _, done := untilSignal()

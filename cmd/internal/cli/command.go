@@ -435,6 +435,9 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 		err = s.Print(ctx, out, c.Err, inPlace)
 	}
 	follower.End()
+	if c.link != nil {
+		c.link.Missing(s.Lost())
+	}
 	if told := teller.End(); err == nil {
 		err = told
 	}

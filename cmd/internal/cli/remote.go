@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gostap/gostap/cmd/internal/kube/wait"
 	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/foreign"
@@ -231,7 +232,7 @@ func (c *command) follow(o *remote.Options) (end func()) {
 
 // remoteSession is "gostap remote-session": the other end of --remote.
 func remoteSession(args []string, s Streams, env []string) int {
-	return remote.Main(args, s.Err, Version, func(r remote.Session) int {
+	return remote.Main(args, s.Err, Version, wait.Socket(env), func(r remote.Session) int {
 		defer foreign.Goroutine()()
 		o, err := parseSent(r.Args, r.Plan != nil)
 		if err == nil && (len(o.remotes) > 0 || o.module != "" || o.behind) {

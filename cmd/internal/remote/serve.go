@@ -30,28 +30,17 @@ type Session struct {
 	// Sets are the pods that come by frames, if Request.Follow says so, and Told tells of one.
 	Sets <-chan []Pod
 	Told func(Told) error
+	// Missing tells the agent of the machine how many events and hits are missing, at the end.
+	Missing func(n uint64)
 }
 
 // requestWithin bounds how long a session waits for its request.
 const requestWithin = time.Minute
 
-// Serve runs one session for who is at the other end of in and out. run is the command; it ends when the process gets
-// a signal. The session ends as by TERM when nothing is heard any more. The exit status of the process is given.
-func Serve(in io.Reader, out io.Writer, version string, run func(Session) int) int {
-	return serveFor(nil, in, out, version, run)
-}
-
-// Report is what a session says to the agent that has started it, in lines of JSON.
-type Report struct {
-	Script string `json:"script"`
-	// Ended says that the session has, with Status. Lost says that it did so since nobody was there any more.
-	Ended  bool `json:"ended"`
-	Lost   bool `json:"lost,omitempty"`
-	Status int  `json:"status"`
-}
-
-// serveFor is Serve. reports is told what becomes of the session, nil if no agent wants to know.
-func serveFor(reports io.Writer, in io.Reader, out io.Writer, version string, run func(Session) int) int {
+// serveFor runs one session for who is at the other end of in and out. run is the command; it ends when the process
+// gets a signal. The session ends as by TERM when nothing is heard any more. The exit status of the process is given. t
+// tells an agent what becomes of the session.
+func serveFor(t *teller, in io.Reader, out io.Writer, version string, run func(Session) int) int {
 	// Signals are sent to the process itself, for the command to see. Before it looks they must not end it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
 	c := newConn(in, out)
@@ -81,13 +70,7 @@ func serveFor(reports io.Writer, in io.Reader, out io.Writer, version string, ru
 			}
 		}
 	}
-	report := Report{Script: request.called()}
-	tell := func() {
-		if b, err := json.Marshal(report); err == nil && reports != nil {
-			reports.Write(append(b, '\n'))
-		}
-	}
-	tell()
+	t.tell(func(r *Report) { r.Script, r.Pods = request.called(), pods(podArgs(request.Args)) })
 	s := Session{Request: request, Out: writer{c, frameOut}, Err: writer{c, frameErr},
 		Counted: func(b []byte) error {
 			if len(b) > mostFrame {
@@ -95,27 +78,27 @@ func serveFor(reports io.Writer, in io.Reader, out io.Writer, version string, ru
 			}
 			return c.send(frameCounted, b)
 		},
-		Told: func(t Told) error { return c.sendJSON(frameTold, t) }}
+		Told:    func(t Told) error { return c.sendJSON(frameTold, t) },
+		Missing: func(n uint64) { t.tell(func(r *Report) { r.Missing = n }) }}
 	sets := make(chan []Pod, 1) // the last one
 	s.Sets = sets
-	status := 1
+	status, gone := 1, false
 	if dir, err := s.unpack(); err != nil {
 		fmt.Fprintf(s.Err, "error: %v\n", err)
 	} else {
 		done, lost := make(chan struct{}), new(atomic.Bool)
-		go listen(c, frames, sets, done, lost)
+		go listen(c, frames, sets, t, done, lost)
 		status = run(s)
 		close(done)
 		os.RemoveAll(dir)
-		if report.Lost = lost.Load(); report.Lost && reports != nil {
+		if gone = lost.Load(); gone && t != nil && t.started {
 			// To a client that is gone this is as good as not said.
 			fmt.Fprintln(s.Err, "error: the session was ended there before its time: the agent was stopped, or "+
 				"nothing was heard from here")
 			status = max(status, 1)
 		}
 	}
-	report.Ended, report.Status = true, status
-	tell()
+	t.tell(func(r *Report) { r.Ended, r.Status, r.Lost = true, status, gone })
 	if c.send(frameExit, []byte{byte(status)}) != nil {
 		return 1
 	}
@@ -161,7 +144,7 @@ func readFrames(c *conn, frames chan<- frame, done <-chan struct{}) {
 
 // listen passes signals and pods on until done is closed, and sends one of its own when the other side is gone, which
 // it notes in gone.
-func listen(c *conn, frames <-chan frame, sets chan []Pod, done <-chan struct{}, gone *atomic.Bool) {
+func listen(c *conn, frames <-chan frame, sets chan []Pod, t *teller, done <-chan struct{}, gone *atomic.Bool) {
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
 	lost := time.NewTimer(lostAfter)
@@ -206,6 +189,7 @@ func listen(c *conn, frames <-chan frame, sets chan []Pod, done <-chan struct{},
 					default:
 					}
 					sets <- set
+					t.tell(func(r *Report) { r.Pods = running(set) })
 				}
 			case f.kind == frameSignal && len(f.body) == 1:
 				if n := syscall.Signal(f.body[0]); n == unix.SIGINT || n == unix.SIGTERM || n == unix.SIGHUP {
@@ -291,8 +275,8 @@ func sweep(in string) {
 }
 
 // Main is "gostap remote-session": one session on standard input and output, or with --listen PATH one for each who
-// connects to that socket, which only the user can.
-func Main(args []string, stderr io.Writer, version string, run func(Session) int) int {
+// connects to that socket, which only the user can. If an agent listens at the path socket, it is told.
+func Main(args []string, stderr io.Writer, version, socket string, run func(Session) int) int {
 	agent := len(args) == 1 && args[0] == "--agent" // one has started this, and has a pipe at 3
 	switch {
 	case len(args) == 0 || agent:
@@ -302,10 +286,10 @@ func Main(args []string, stderr io.Writer, version string, run func(Session) int
 			return 1
 		}
 		if !agent {
-			return Serve(in, out, version, run)
+			return serveFor(&teller{socket: socket}, in, out, version, run)
 		}
 		unix.CloseOnExec(3)
-		return serveFor(os.NewFile(3, "reports"), in, out, version, run)
+		return serveFor(&teller{started: true, to: os.NewFile(3, "reports")}, in, out, version, run)
 	case len(args) == 2 && args[0] == "--listen":
 		if err := listenAt(args[1], stderr); err != nil {
 			fmt.Fprintf(stderr, "error: --listen: %v\n", err)

@@ -21,9 +21,11 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	bpf "github.com/gostap/gostap/backend-bpf"
 	"github.com/gostap/gostap/cmd/internal/ready"
 	"github.com/gostap/gostap/cmd/internal/remote/agent/traces"
 	"github.com/gostap/gostap/cmd/internal/remote/authority"
+	"github.com/gostap/gostap/cmd/internal/remote/ledger"
 	"github.com/gostap/gostap/cmd/internal/remote/mtls"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/diag"
@@ -31,7 +33,7 @@ import (
 
 const usage = `gostap agent - runs sessions on a host without ssh: for clients with certificates, and of a directory
 
-usage: gostap agent [--listen [HOST]:PORT] [--tls DIR] [--allow NAME]... [--sessions N]
+usage: gostap agent [--listen [HOST]:PORT] [--tls DIR] [--allow NAME]... [--sessions N] [--metrics [HOST]:PORT]
        gostap agent --traces DIR [--state DIR] [--export NAME=DESTINATION]... [--guru] [--tls DIR ...]
        gostap agent traces [--state DIR] [NAME]                             what came of traces of the directory
        gostap agent keys DIR [NAME...] [--client NAME]... [--valid TIME]    makes certificates
@@ -45,6 +47,7 @@ usage: gostap agent [--listen [HOST]:PORT] [--tls DIR] [--allow NAME]... [--sess
                         change
   --allow NAME          only clients whose certificate has this common name; any number of times
   --sessions N          so many sessions at a time, 8 if not said
+  --metrics [HOST]:PORT answers /metrics, /healthz and /readyz there, by plain HTTP; nobody does if not said
   --traces DIR          runs a session for each file of DIR: NAME.yaml, NAME.yml and NAME.json are Traces as of
                         Kubernetes (docs/remote.md), NAME.stp are scripts. Without --tls, --listen and --allow nothing
                         listens then
@@ -68,8 +71,8 @@ Nothing is overwritten: a directory that is there is an error. See docs/remote.m
 // Streams are where it prints.
 type Streams struct{ Out, Err io.Writer }
 
-// Run runs the command and gives its exit status.
-func Run(args []string, s Streams, env []string) int {
+// Run runs the command of gostap's version and gives its exit status.
+func Run(args []string, s Streams, env []string, version string) int {
 	switch {
 	case len(args) > 0 && args[0] == "keys":
 		return authority.Run(args[1:], s.Out, s.Err, usage)
@@ -85,7 +88,9 @@ func Run(args []string, s Streams, env []string) int {
 	f.StringArrayVar(&o.allow, "allow", nil, "")
 	f.IntVar(&o.sessions, "sessions", 8, "")
 	o.addTraces(f)
+	f.StringVar(&o.metrics, "metrics", "", "")
 	err := f.Parse(args)
+	o.serves = f.Changed("metrics")
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(s.Out, usage)
@@ -103,7 +108,7 @@ func Run(args []string, s Streams, env []string) int {
 		}
 	}
 	if err == nil {
-		err = o.run(s.Err, env)
+		err = o.run(s.Err, env, version)
 	}
 	if err != nil {
 		return slip.Failed(s.Err, err)
@@ -118,6 +123,8 @@ type options struct {
 	listen, dir string
 	allow       []string
 	sessions    int
+	metrics     string
+	serves      bool // metrics were asked for
 	standing
 }
 
@@ -130,16 +137,30 @@ func (o *options) check() error {
 	if _, _, err := net.SplitHostPort(o.listen); err != nil {
 		return slip.New(fmt.Sprintf("--listen takes [HOST]:PORT, not %q", o.listen), "--listen :"+mtls.Port)
 	}
+	if o.serves {
+		return ledger.Address("--metrics", o.metrics)
+	}
 	return nil
 }
 
 // run serves until a signal comes.
-func (o *options) run(errw io.Writer, env []string) error {
+func (o *options) run(errw io.Writer, env []string, version string) error {
 	a := &agent{log: &log{to: errw}, env: ready.Without(env), slots: make(chan struct{}, o.sessions),
-		command: []string{"/proc/self/exe", "remote-session", "--agent"}, running: map[*session]bool{}}
+		command: []string{"/proc/self/exe", "remote-session", "--agent"}, running: map[*session]bool{},
+		ledger: ledger.New(version, bpf.Ready)}
 	l, keys, err := o.door(a.log)
 	if err != nil {
 		return err
+	}
+	if l != nil {
+		defer l.Close()
+	}
+	if o.serves {
+		metrics, err := a.tell(o.metrics)
+		if err != nil {
+			return err
+		}
+		defer metrics.Close()
 	}
 	if err := a.runTraces(o); err != nil {
 		return err
@@ -157,7 +178,7 @@ func (o *options) run(errw io.Writer, env []string) error {
 	}
 	served := make(chan struct{})
 	if l != nil {
-		door := &mtls.Door{Keys: keys, Allow: o.allow, Enter: a.serve, Refused: a.log.refused}
+		door := &mtls.Door{Keys: keys, Allow: o.allow, Enter: a.serve, Refused: a.refused}
 		go func() {
 			door.Serve(l)
 			close(served)
@@ -181,6 +202,7 @@ type agent struct {
 	env     []string
 	slots   chan struct{}
 	command []string
+	ledger  *ledger.Ledger
 	traces  *traces.Keeper // nil if there is no directory of them
 
 	mu      sync.Mutex

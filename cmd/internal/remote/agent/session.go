@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/cmd/internal/remote"
+	"github.com/gostap/gostap/cmd/internal/remote/ledger"
 	"github.com/gostap/gostap/cmd/internal/remote/mtls"
 )
 
@@ -38,7 +37,7 @@ func (a *agent) serve(p *mtls.Peer) {
 	case a.slots <- struct{}{}:
 	default:
 		p.Refuse(fmt.Sprintf("%d sessions run there already, and no more are taken (--sessions)", cap(a.slots)))
-		a.log.refused(p.From, fmt.Sprintf("%s: %d sessions run already", who, cap(a.slots)))
+		a.refused(p.From, fmt.Sprintf("%s: %d sessions run already", who, cap(a.slots)))
 		return
 	}
 	free := func() { <-a.slots }
@@ -46,12 +45,13 @@ func (a *agent) serve(p *mtls.Peer) {
 	if err != nil {
 		free()
 		p.Refuse("no session can be begun there: " + err.Error())
+		a.ledger.Begin().End(ledger.Failed)
 		a.log.line(fmt.Sprintf("WARNING: no session for %s from %s: %v", who, p.From, err))
 		return
 	}
-	began := time.Now()
+	began, entry := time.Now(), a.ledger.Begin()
 	told := make(chan remote.Report, 1)
-	go a.listen(s, reports, who, p.From, told)
+	go a.listen(s, reports, entry, who, p.From, told)
 	said := make(chan struct{})
 	if p.Welcome() == nil {
 		go func() {
@@ -71,6 +71,7 @@ func (a *agent) serve(p *mtls.Peer) {
 	a.mu.Lock()
 	report.Lost = report.Lost && !s.hung
 	a.mu.Unlock()
+	entry.End(ledger.Of(report, signalled(err)))
 	a.log.line(fmt.Sprintf("session %d: %s after %v", s.number, outcome(report, err), lasted))
 	free()
 	// Bytes that were not read would have the kernel throw away what the client has not got yet.
@@ -127,34 +128,38 @@ func (a *agent) begin() (s *session, cmd *exec.Cmd, reports *os.File, err error)
 	return s, cmd, reports, nil
 }
 
-// listen logs what a session reports, and gives the last report.
-func (a *agent) listen(s *session, reports *os.File, who, from string, told chan<- remote.Report) {
+// listen notes and logs what a session reports, and gives the last report.
+func (a *agent) listen(s *session, reports *os.File, entry *ledger.Session, who, from string,
+	told chan<- remote.Report) {
 	defer reports.Close()
 	var last remote.Report
 	logged := false
-	lines := bufio.NewScanner(reports)
-	for lines.Scan() {
-		var r remote.Report
-		if json.Unmarshal(lines.Bytes(), &r) != nil {
-			continue
-		}
+	remote.ReadReports(reports, func(r remote.Report) {
+		entry.Told(r)
 		if last = r; !logged {
 			logged = true
 			a.log.line(fmt.Sprintf("session %d: %s from %s runs %s", s.number, who, from, r.Script))
 		}
-	}
+	})
+	io.Copy(io.Discard, reports) // where it was no report
 	if !logged {
 		a.log.line(fmt.Sprintf("session %d: %s from %s asked for nothing", s.number, who, from))
 	}
 	told <- last
 }
 
+// signalled says that a signal has ended a process.
+func signalled(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	return ok && !exit.Exited()
+}
+
 // outcome says how a session ended.
 func outcome(r remote.Report, err error) string {
 	var exit *exec.ExitError
 	switch {
-	case errors.As(err, &exit) && !exit.Exited():
-		return "its process was ended by a signal (" + exit.String() + ")"
+	case signalled(err):
+		return "its process was ended by a signal (" + err.Error() + ")"
 	case r.Lost:
 		return "its client went away; it ended"
 	case r.Ended:
