@@ -37,10 +37,11 @@ func TestReport(t *testing.T) {
 				s.c.ByCause[cause] = 7
 			}
 			r := &run{Config: Config{Session: s, Stderr: &errs}, hosted: h, out: newOutput(nil, &errs, &errs, nil)}
-			r.finish(&Result{})
+			res := &Result{}
+			r.finish(res)
 			if got := errs.String(); strings.Count(got, "WARNING: 7 ") != 1 ||
-				!strings.Contains(got, causeText[cause]) {
-				t.Errorf("cause %d: %q", cause, got)
+				!strings.Contains(got, causeText[cause]) || res.Lost != 7 {
+				t.Errorf("cause %d: %q, %d", cause, got, res.Lost)
 			}
 		}
 	}

@@ -48,6 +48,48 @@ func TestReports(t *testing.T) {
 	(*teller)(nil).tell(nil) // nobody is told
 }
 
+// TestServeReports: an agent hears what a session runs, which pods it has then and later, and how it ended.
+func TestServeReports(t *testing.T) {
+	a, b := net.Pipe()
+	var out bytes.Buffer
+	served := make(chan int)
+	go func() {
+		served <- serveFor(&teller{to: &out}, b, b, "test", func(s Session) int {
+			<-s.Sets
+			s.Missing(5)
+			return 3
+		})
+	}()
+	c := newConn(a, a)
+	for kind := byte(0); kind != frameExit; {
+		var err error
+		if kind, _, err = c.receive(); err != nil {
+			t.Fatal(err)
+		}
+		if kind != frameHello {
+			continue
+		}
+		if err := c.sendJSON(frameRequest, Request{Name: "s.stp", Args: []string{"--pod=a", "--pod=b/1"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.sendJSON(framePods, []Pod{{UID: "b", Runs: true}, {UID: "c", Runs: true}, {UID: "d"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-served
+	var got []Report
+	if err := ReadReports(&out, func(r Report) { got = append(got, r) }); err != nil || len(got) < 3 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	last := got[len(got)-1]
+	if !slices.Equal(got[0].Pods, []string{"a", "b"}) || got[0].Script != "s.stp" || got[0].Ended || !last.Ended ||
+		last.Missing != 5 || last.Status != 3 || last.Lost || !slices.ContainsFunc(got, func(r Report) bool {
+		return slices.Equal(r.Pods, []string{"b", "c"})
+	}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestTeller: an agent that is not there, takes nothing, goes away or begins late is not waited for.
 func TestTeller(t *testing.T) {
 	began := time.Now()
