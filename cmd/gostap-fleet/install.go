@@ -33,6 +33,7 @@ func (i *installer) flags(fs *pflag.FlagSet) {
 	}
 	made(fs, &i.o.Options)
 	fs.StringVar(&i.o.AgentImage, "agent-image", "", "")
+	fs.IntVar(&i.o.AgentMetrics, "agent-metrics", 0, "")
 }
 
 func (i *installer) run() error {

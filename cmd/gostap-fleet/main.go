@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -40,6 +41,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/fleet/kubectl"
 	"github.com/gostap/gostap/cmd/internal/fleet/manifests"
 	"github.com/gostap/gostap/cmd/internal/fleet/session"
+	"github.com/gostap/gostap/cmd/internal/remote/ledger"
 	"github.com/gostap/gostap/cmd/internal/remote/links"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
@@ -61,6 +63,8 @@ options of install and manifests:
       --valid TIME     how long a certificate for the webhooks holds, 8760h if not said. manifests makes one each time,
                        install where there is none that holds for a third of its time
       --export NAME=DESTINATION  of the controller, see run
+      --metrics PORT   where the controller tells metrics, by plain HTTP; nowhere if not said
+      --agent-metrics PORT  likewise the agents (install)
 
 options of install and uninstall:
       --agent-image I  of the agents, with gostap in $PATH; that of --image if not said (install)
@@ -77,6 +81,8 @@ options of run:
       --listen ADDR    of the webhooks, [HOST]:PORT, :9443 if not said
       --sessions N     so many at a time, 32 if not said
       --every TIME     how often a status is written at most, 2s if not said
+      --metrics ADDR   of /metrics, [HOST]:PORT, by plain HTTP; nothing listens if not said
+      --health ADDR    of /healthz and /readyz, likewise
       --export NAME=DESTINATION  where Traces can be delivered to (gostap --export), by a name of theirs; any number of
                        times
 
@@ -136,6 +142,8 @@ func do(args []string, out io.Writer) error {
 		fs.StringVar(&r.listen, "listen", ":9443", "")
 		fs.IntVar(&r.sessions, "sessions", 32, "")
 		fs.DurationVar(&r.every, "every", 2*time.Second, "")
+		fs.StringVar(&r.metrics, "metrics", "", "")
+		fs.StringVar(&r.health, "health", "", "")
 		then = func() error {
 			r.namespace, r.agents = *namespace, *agents
 			return r.run()
@@ -163,6 +171,7 @@ func made(fs *pflag.FlagSet, o *manifests.Options) {
 	fs.IntVar(&o.Replicas, "replicas", 2, "")
 	fs.DurationVar(&o.Valid, "valid", 365*24*time.Hour, "")
 	fs.Var(&o.Exports, "export", "")
+	fs.IntVar(&o.Metrics, "metrics", 0, "")
 }
 
 // runner is "gostap-fleet run".
@@ -171,6 +180,7 @@ type runner struct {
 	sessions                                 int
 	every                                    time.Duration
 	exports                                  asked.Exports
+	metrics, health                          string // "" for none
 }
 
 // check looks at the options, and finds gostap.
@@ -189,6 +199,11 @@ func (r *runner) check() (host string, port int, err error) {
 		return "", 0, slip.New("--sessions is a number from 1", "")
 	case r.every < 100*time.Millisecond:
 		return "", 0, slip.New("--every is a time from 100ms", "")
+	}
+	for option, at := range map[string]string{"--metrics": r.metrics, "--health": r.health} {
+		if err := ledger.Address(option, at); at != "" && err != nil {
+			return "", 0, err
+		}
 	}
 	if r.gostap == "" {
 		if self, err := os.Executable(); err == nil {
@@ -247,7 +262,8 @@ func (r *runner) run() error {
 	stop := 20 * time.Second
 	m, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, LeaderElection: true,
 		LeaderElectionID: "gostap-fleet", LeaderElectionNamespace: r.namespace, LeaderElectionReleaseOnCancel: true,
-		Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: &stop,
+		Metrics:                metricsserver.Options{BindAddress: cmp.Or(r.metrics, "0")},
+		HealthProbeBindAddress: cmp.Or(r.health, "0"), GracefulShutdownTimeout: &stop,
 		WebhookServer: webhook.NewServer(webhook.Options{Host: host, Port: port, CertDir: r.certs})})
 	if err != nil {
 		return err
@@ -263,6 +279,9 @@ func (r *runner) run() error {
 	checker := command.NewChecker(r.gostap, 20*time.Second)
 	checker.Exports = r.exports
 	hooks := m.GetWebhookServer()
+	if err := watched(m, c, hooks); err != nil {
+		return err
+	}
 	hooks.Register(manifests.MutatePath, &admission.Webhook{Handler: gate.Namer{}})
 	hooks.Register(manifests.ValidatePath, &admission.Webhook{Handler: &gate.Guard{Client: m.GetClient(),
 		Script: checker}})

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gostap/gostap/cmd/internal/kube/agents"
@@ -24,7 +25,7 @@ import (
 const Usage = `gostap kube - traces pods
 
 usage: gostap kube [-n NAMESPACE] [--wait] {-l SELECTOR | POD...} [--] [options and script of gostap]
-       gostap kube manifest [--image IMAGE] [--agents NAMESPACE] | kubectl apply -f -
+       gostap kube manifest [--image IMAGE] [--agents NAMESPACE] [--metrics PORT] | kubectl apply -f -
        gostap kube run|list|logs|page|top|stop ...    Traces, by gostap-fleet: gostap kube run --help
 
 Runs a session on each node that has one of the pods, kept to these pods; with --merge in one answer. Pods that come
@@ -41,6 +42,7 @@ meanwhile are traced too, and those that go are left:
       --told json       what happens to sessions and pods is told as lines of JSON
       --agents NS       the namespace where gostap's agents are, gostap if not said
       --image IMAGE     of the manifest: the image with gostap, gostap:latest if not said
+      --metrics PORT    of the manifest: agents tell metrics there, by plain HTTP; nothing listens if not said
 
 kubectl has to be here, with the right to list pods, and to exec into those of the agents. A program that the script
 names is one of this machine, equal to the one in the pods: it is found there by what is in it. A process without a path
@@ -53,6 +55,7 @@ type Streams struct{ Out, Err io.Writer }
 // request is what is asked for.
 type request struct {
 	namespace, selector, agents, image, told, program string
+	metrics                                           string
 	pods, nodes, containers                           []string
 	rest                                              []string
 	wait                                              bool
@@ -76,13 +79,12 @@ func Args(args []string, s Streams) (out []string, f *Fleet, err error) {
 		if len(r.rest)+len(r.pods) > 0 {
 			return nil, nil, slip.New(fmt.Sprintf("kube manifest takes no %q", slices.Concat(r.pods, r.rest)[0]), "")
 		}
-		text, err := agents.Manifest(r.agents, r.image)
-		if err == nil {
-			_, err = io.WriteString(s.Out, text)
-		}
-		return nil, nil, err
+		return nil, nil, r.manifest(s.Out)
 	}
 	switch {
+	case r.metrics != "":
+		return nil, nil, slip.New("kube: --metrics is about the manifest of the agents",
+			"gostap kube manifest --metrics "+r.metrics)
 	case r.selector == "" && len(r.pods) == 0:
 		return nil, nil, slip.New("kube: no pods are named",
 			"-l app=NAME names those with a label; gostap kube --help")
@@ -98,6 +100,25 @@ func Args(args []string, s Streams) (out []string, f *Fleet, err error) {
 	return append([]string{"--remote", "kube://" + r.agents + "/gostap-agent", "--remote-prefix"}, r.rest...), f, nil
 }
 
+// manifest prints the agents' YAML.
+func (r *request) manifest(out io.Writer) error {
+	port := 0
+	if r.metrics != "" {
+		var err error
+		if port, err = strconv.Atoi(r.metrics); err != nil {
+			return slip.New(fmt.Sprintf("--metrics takes a port, not %q", r.metrics), "--metrics 9478")
+		}
+	}
+	if err := agents.Port("--metrics", port); err != nil {
+		return err
+	}
+	text, err := agents.Manifest(r.agents, r.image, port)
+	if err == nil {
+		_, err = io.WriteString(out, text)
+	}
+	return err
+}
+
 // parse reads the options of kube, which end at -- or at the first that is none of them.
 func (r *request) parse(args []string) error {
 	for len(args) > 0 {
@@ -105,7 +126,8 @@ func (r *request) parse(args []string) error {
 		var node, container string
 		to := map[string]*string{"-n": &r.namespace, "--namespace": &r.namespace, "-l": &r.selector,
 			"--selector": &r.selector, "--agents": &r.agents, "--image": &r.image, "--told": &r.told,
-			"--node": &node, "--program": &r.program, "-c": &container, "--container": &container}[name]
+			"--metrics": &r.metrics, "--node": &node, "--program": &r.program, "-c": &container,
+			"--container": &container}[name]
 		switch {
 		case args[0] == "--wait":
 			r.wait, args = true, args[1:]

@@ -69,7 +69,13 @@ func Files(described string) ([]File, error) {
 	nodes := top + each(agents.Source, func(doc string) string {
 		return "{{- if ne $agents .Release.Namespace }}\n" + doc + "\n{{- end }}"
 	})
-	nodes = strings.NewReplacer("{{NAMESPACE}}", "{{ $agents }}",
+	// What there is with a port for metrics alone.
+	told := func(text, value string) string {
+		return "{{ with int ." + value + " }}" + strings.ReplaceAll(text, "{{PORT}}", "{{ . }}") + "{{ end }}"
+	}
+	const ofAgents, ofController = "Values.agents.metrics", "Values.metrics"
+	nodes = strings.NewReplacer("{{NAMESPACE}}", "{{ $agents }}", "{{METRICS}}", told(agents.Metrics, ofAgents),
+		"{{PORTS}}", told(agents.Ports, ofAgents),
 		"{{IMAGE}}", "{{ .Values.agents.image | default .Values.image }}").Replace(nodes)
 	// One file, since all that has the certificate in it has to have the same one. The namespace is helm's to make.
 	fleet := head + each(manifests.Controller+"---\n"+manifests.Hooks, func(string) string { return "" })
@@ -82,6 +88,7 @@ func Files(described string) ([]File, error) {
 		"{{CERT}}", "{{ $tls.cert }}", "{{KEY}}", "{{ $tls.key }}", "{{HOST}}", "{{ $host }}",
 		"{{RENEW}}", "{{ $tls.renew }}", "{{DIGEST}}", "{{ $tls.cert | sha256sum }}",
 		"{{EXPORTS}}", `{{ range $n, $to := .Values.export }}, "--export", {{ printf "%s=%s" $n $to | quote }}{{ end }}`,
+		"{{METRICS}}", told(agents.Metrics, ofController), "{{PORTS}}", told(manifests.Ports, ofController),
 		"{{MUTATE}}", way(manifests.MutatePath), "{{VALIDATE}}", way(manifests.ValidatePath)).Replace(fleet)
 	return []File{
 		{"Chart.yaml", fmt.Sprintf(chartYAML, Semver(described), described)},
@@ -120,12 +127,20 @@ func schema() (string, error) {
 	}
 	text := func(pattern string) m { return m{"type": "string", "pattern": pattern} }
 	number := func(least, most int) m { return m{"type": "integer", "minimum": least, "maximum": most} }
+	port := func(taken ...int) m {
+		not := []m{{"minimum": 1, "maximum": agents.LowestPort - 1}}
+		for _, p := range taken {
+			not = append(not, m{"enum": []int{p}})
+		}
+		return m{"type": "integer", "minimum": 0, "maximum": agents.HighestPort, "not": m{"anyOf": not}}
+	}
 	all := object(m{
 		"image":    text(agents.ImagePattern),
 		"replicas": number(0, manifests.MaxReplicas),
 		"url":      text("^$|" + manifests.URLPattern),
 		"agents": object(m{"namespace": text("^$|" + agents.NamespacePattern),
-			"image": text("^$|" + agents.ImagePattern)}),
+			"image": text("^$|" + agents.ImagePattern), "metrics": port()}),
+		"metrics":     port(manifests.Taken[:]...),
 		"certificate": object(m{"days": number(1, 3650)}),
 		// A session that is asked listens at one address, and several run at a time.
 		"export": m{"type": "object", "propertyNames": text(asked.ExportPattern), "additionalProperties": m{

@@ -169,12 +169,13 @@ func defaults(t *testing.T) map[string]any {
 func TestChart(t *testing.T) {
 	for name, c := range map[string]struct {
 		agents, url, host string
+		metrics           [2]int // of the controller, of agents
 	}{
-		"in one namespace":   {"", "", "gostap-fleet.fleet.svc"},
-		"in two":             {"nodes", "", "gostap-fleet.fleet.svc"},
-		"outside":            {"", "https://10.1.2.3:9443", "10.1.2.3"},
-		"outside, by a name": {"", "https://fleet.example:9443", "fleet.example"},
-		"outside, by IPv6":   {"", "https://[fd00::1]:9443", "fd00::1"},
+		"in one namespace":   {"", "", "gostap-fleet.fleet.svc", [2]int{}},
+		"in two":             {"nodes", "", "gostap-fleet.fleet.svc", [2]int{9478, 0}},
+		"outside":            {"", "https://10.1.2.3:9443", "10.1.2.3", [2]int{0, 9479}},
+		"outside, by a name": {"", "https://fleet.example:9443", "fleet.example", [2]int{1024, 65535}},
+		"outside, by IPv6":   {"", "https://[fd00::1]:9443", "fd00::1", [2]int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made, err := manifests.NewCertificate(c.host, days*24*time.Hour)
@@ -186,13 +187,14 @@ func TestChart(t *testing.T) {
 			exports := asked.Exports{"otel": `otlp://h:1?temporality=delta`, "a": `remote-write+http://h"`}
 			h.values["export"] = map[string]string(exports)
 			h.values["agents"].(map[string]any)["namespace"] = c.agents
+			h.values["metrics"], h.values["agents"].(map[string]any)["metrics"] = c.metrics[0], c.metrics[1]
 			got := h.render()
 			if !slices.Equal(h.asked, []any{days, c.host}) {
 				t.Errorf("a certificate of %v", h.asked)
 			}
 			o := manifests.Options{Exports: exports, Namespace: "fleet",
 				Agents: c.agents, Image: image, Replicas: replicas, URL: c.url,
-				Valid: time.Hour, Keep: made}
+				Valid: time.Hour, Keep: made, Metrics: c.metrics[0], AgentMetrics: c.metrics[1]}
 			if o.Agents == "" {
 				o.Agents = o.Namespace
 			}
@@ -201,7 +203,7 @@ func TestChart(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := parse(t, text.String())
-			nodes, err := agents.Manifest(o.Agents, image)
+			nodes, err := agents.Manifest(o.Agents, image, o.AgentMetrics)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -316,6 +318,50 @@ func TestSchema(t *testing.T) {
 		matches := regexp.MustCompile(root.Properties["url"].Pattern).MatchString(u)
 		if err := o.Check(); (err == nil) != matches {
 			t.Errorf("%q: the schema says %v, and the command %v", u, matches, err)
+		}
+	}
+}
+
+// TestPorts: the schema takes the ports for metrics that the commands take.
+func TestPorts(t *testing.T) {
+	text, err := schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type port struct {
+		Minimum, Maximum int
+		Not              struct {
+			AnyOf []struct {
+				Minimum, Maximum int
+				Enum             []int
+			}
+		}
+	}
+	var root struct {
+		Properties struct {
+			Metrics port
+			Agents  struct{ Properties struct{ Metrics port } }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &root); err != nil {
+		t.Fatal(err)
+	}
+	takes := func(p port, n int) bool {
+		for _, x := range p.Not.AnyOf {
+			if x.Enum == nil && n >= x.Minimum && n <= x.Maximum || slices.Contains(x.Enum, n) {
+				return false
+			}
+		}
+		return len(p.Not.AnyOf) > 0 && n >= p.Minimum && n <= p.Maximum
+	}
+	for _, n := range []int{-1, 0, 1, 80, 1023, 1024, 9440, 9443, 9478, 65535, 65536} {
+		o := manifests.Options{Namespace: "a", Agents: "a", Image: "a", Valid: time.Hour, Metrics: n}
+		if got, err := takes(root.Properties.Metrics, n), o.Check(); got != (err == nil) {
+			t.Errorf("metrics %d: %v, %v", n, got, err)
+		}
+		o.Metrics, o.AgentMetrics = 0, n
+		if got, err := takes(root.Properties.Agents.Properties.Metrics, n), o.Check(); got != (err == nil) {
+			t.Errorf("agents.metrics %d: %v, %v", n, got, err)
 		}
 	}
 }

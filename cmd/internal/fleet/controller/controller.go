@@ -40,6 +40,8 @@ type Controller struct {
 
 	mu   sync.Mutex
 	runs map[types.UID]*session.Session
+
+	done done
 }
 
 // soon is when a Trace is looked at again that has finished.
@@ -151,7 +153,7 @@ func (c *Controller) follow(ctx context.Context, t *api.Trace, s *session.Sessio
 	if reflect.DeepEqual(was, t.Status) {
 		return c.Every, nil
 	}
-	return c.Every, c.Client.Status().Update(ctx, t)
+	return c.Every, c.write(ctx, t)
 }
 
 // finish writes the last status.
@@ -164,9 +166,10 @@ func (c *Controller) finish(ctx context.Context, t *api.Trace, phase api.Phase, 
 		}
 	}
 	t.Status.Totals.End(phase)
-	if err := c.Client.Status().Update(ctx, t); err != nil {
+	if err := c.write(ctx, t); err != nil {
 		return err
 	}
+	c.done.finished(phase, t.Status.Totals.Lost)
 	kind := corev1.EventTypeNormal
 	if phase != api.Done {
 		kind = corev1.EventTypeWarning
@@ -222,7 +225,7 @@ func (c *Controller) start(ctx context.Context, t *api.Trace) (time.Duration, er
 	t.Status.Phase = api.Running // also if it has ended: that is told by the next step
 	c.Events.Eventf(t, nil, corev1.EventTypeNormal, "Started", "Trace", "a session of %s",
 		t.Spec.RequestedBy.Name)
-	return c.Every, c.Client.Status().Update(ctx, t)
+	return c.Every, c.write(ctx, t)
 }
 
 // wait writes why a Trace has not begun.
@@ -231,5 +234,5 @@ func (c *Controller) wait(ctx context.Context, t *api.Trace, why string) error {
 		return nil
 	}
 	t.Status.Phase, t.Status.Message = api.Pending, why
-	return c.Client.Status().Update(ctx, t)
+	return c.write(ctx, t)
 }

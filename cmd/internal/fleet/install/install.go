@@ -49,7 +49,7 @@ func (o *Options) Check() error {
 
 // objects are all that is installed, the agents first: rights on them are in their namespace.
 func (o *Options) objects() ([]*unstructured.Unstructured, error) {
-	nodes, err := agents.Manifest(o.Agents, o.AgentImage)
+	nodes, err := agents.Manifest(o.Agents, o.AgentImage, o.AgentMetrics)
 	if err != nil {
 		return nil, err
 	}

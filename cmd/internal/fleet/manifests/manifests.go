@@ -38,6 +38,12 @@ const (
 	ValidatePath = "/validate"
 )
 
+// Taken are the ports of the controller: for the webhooks, and for who asks whether it lives.
+var Taken = [...]int{9443, 9440}
+
+// Ports is that of metrics on a list of them, {{PORT}} its number.
+const Ports = ", {name: metrics, containerPort: {{PORT}}}"
+
 // Name is that of all objects of which there is one.
 const Name = "gostap-fleet"
 
@@ -60,6 +66,8 @@ type Options struct {
 	URL string
 	// Exports are where Traces can be delivered to.
 	Exports asked.Exports
+	// Metrics is the port at which the controller tells metrics, AgentMetrics that of the agents; 0: none.
+	Metrics, AgentMetrics int
 	// Valid is how long a certificate holds that is made.
 	Valid time.Duration
 	// Keep is one to take in place of a new one.
@@ -78,6 +86,12 @@ func (o *Options) Check() error {
 	}
 	if o.Replicas < 0 || o.Replicas > MaxReplicas {
 		return slip.New(fmt.Sprintf("--replicas is a number from 0 to %d", MaxReplicas), "")
+	}
+	if err := agents.Port("--metrics", o.Metrics, Taken[:]...); err != nil {
+		return err
+	}
+	if err := agents.Port("--agent-metrics", o.AgentMetrics); err != nil {
+		return err
 	}
 	if o.Valid < time.Hour { // less would be made anew each time
 		return slip.New("--valid is a time from 1h", "")
@@ -124,7 +138,8 @@ func Write(w io.Writer, o Options) error {
 	_, err = strings.NewReplacer("{{NAMESPACE}}", o.Namespace, "{{AGENTS}}", o.Agents, "{{IMAGE}}", o.Image,
 		"{{REPLICAS}}", strconv.Itoa(o.Replicas), "{{CA}}", encoded(c.CA), "{{CERT}}", encoded(c.Cert),
 		"{{KEY}}", encoded(c.Key), "{{HOST}}", host, "{{RENEW}}", c.renew(), "{{DIGEST}}", c.digest(),
-		"{{EXPORTS}}", words(o.Exports.Words()),
+		"{{EXPORTS}}", words(o.Exports.Words()), "{{METRICS}}", agents.At(agents.Metrics, o.Metrics),
+		"{{PORTS}}", agents.At(Ports, o.Metrics),
 		"{{MUTATE}}", way(MutatePath), "{{VALIDATE}}", way(ValidatePath)).WriteString(w, text)
 	return err
 }

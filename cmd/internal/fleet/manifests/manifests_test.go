@@ -96,7 +96,7 @@ func TestWrite(t *testing.T) {
 	for _, url := range []string{"", "https://10.1.2.3:9443"} {
 		var out bytes.Buffer
 		o := Options{Namespace: "fleet", Agents: "agents", Image: "images.example/gostap:1.0", Replicas: 2, URL: url,
-			Valid: time.Hour, Exports: asked.Exports{"otel": `otlp://h:1?"`, "a": "otlp://h:2"}}
+			Valid: time.Hour, Metrics: 9478, Exports: asked.Exports{"otel": `otlp://h:1?"`, "a": "otlp://h:2"}}
 		if err := Write(&out, o); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,8 @@ func TestWrite(t *testing.T) {
 			t.Errorf("left: %.40s", out.String()[i:])
 		}
 		if !strings.Contains(out.String(),
-			`--certs, /tls, "--export", "a=otlp://h:2", "--export", "otel=otlp://h:1?\""]`) {
+			`--certs, /tls, --health, ":9440", --metrics, ":9478", `+
+				`"--export", "a=otlp://h:2", "--export", "otel=otlp://h:1?\""]`) {
 			t.Error("the destinations are not there")
 		}
 		kinds := map[string]int{}
@@ -161,7 +162,9 @@ func TestWrite(t *testing.T) {
 		"namespace": func(o *Options) { o.Namespace = "a b" }, "agents": func(o *Options) { o.Agents = "" },
 		"image": func(o *Options) { o.Image = "i\"\nx: y" }, "replicas": func(o *Options) { o.Replicas = -1 },
 		"replicas too": func(o *Options) { o.Replicas = 101 }, "http": func(o *Options) { o.URL = "http://h" },
-		"path": func(o *Options) { o.URL = "https://h/path" }, "valid": func(o *Options) { o.Valid = 0 },
+		"metrics": func(o *Options) { o.Metrics = 80 }, "metrics taken": func(o *Options) { o.Metrics = 9443 },
+		"agents' metrics": func(o *Options) { o.AgentMetrics = -1 },
+		"path":            func(o *Options) { o.URL = "https://h/path" }, "valid": func(o *Options) { o.Valid = 0 },
 	} {
 		var out bytes.Buffer
 		o := good

@@ -26,14 +26,36 @@ func TestImage(t *testing.T) {
 }
 
 func TestManifest(t *testing.T) {
-	text, err := Manifest("ns-1", "images.example/gostap:1.0")
+	text, err := Manifest("ns-1", "images.example/gostap:1.0", 0)
 	if err != nil || strings.Contains(text, "{{") || strings.Count(text, `"ns-1"`) != 2 ||
+		!strings.Contains(text, "\n        command: [gostap, kube, wait]\n") || strings.Contains(text, "ports:") ||
 		!strings.Contains(text, `image: "images.example/gostap:1.0"`) || !strings.Contains(text, "name: "+Name+"\n") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	for _, x := range [][2]string{{"a b", "gostap"}, {"", "gostap"}, {strings.Repeat("a", 64), "gostap"}, {"a", "A"}} {
-		if text, err := Manifest(x[0], x[1]); err == nil || text != "" {
+		if text, err := Manifest(x[0], x[1], 0); err == nil || text != "" {
 			t.Errorf("%q: %v, %q", x, err, text)
+		}
+	}
+}
+
+// TestPort: metrics are told where that is asked for, at a port that a process without rights can have.
+func TestPort(t *testing.T) {
+	text, err := Manifest("ns-1", "gostap", 9478)
+	if err != nil || !strings.Contains(text, `
+        command: [gostap, kube, wait, --metrics, ":9478"]
+        ports: [{name: metrics, containerPort: 9478}]
+`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	for port, want := range map[int]string{0: "", 1024: "", 65535: "", 9443: "--m: the port 9443 is taken",
+		1023: "--m takes a port from 1024 to 65535, or 0 for none, not 1023", 65536: "--m takes", -1: "--m takes"} {
+		got := ""
+		if err := Port("--m", port, 9443); err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%d: %s", port, got)
 		}
 	}
 }
