@@ -209,6 +209,17 @@ func TestWaits(t *testing.T) {
 		strings.Count(out, "waiting for the "+what+"\n") != 1 {
 		t.Errorf("%v\n%s", err, out)
 	}
+	// One that runs on a node which cannot be traced: the kubelet has noted why it is not ready.
+	s.put(`{kind: Pod, apiVersion: v1, metadata: {name: gostap-agent-1, namespace: gostap}, spec: {nodeName: n1},
+		status: {containerStatuses: [{name: gostap, ready: false, state: {running: {}}}]}}`)
+	s.put(`{kind: Event, apiVersion: v1, metadata: {name: e, namespace: gostap}, reason: Unhealthy, message:
+		"Readiness probe failed: error: load tracing programs: no permission\n"}`)
+	out, _, err = s.run(Install, o)
+	const asked = "DaemonSet gostap/gostap-agent: 0 of 2 pods are ready; pod gostap-agent-1 on node n1: Readiness " +
+		"probe failed: error: load tracing programs: no permission"
+	if err == nil || err.Error() != "waited 100ms for the "+asked {
+		t.Errorf("%v\n%s", err, out)
+	}
 	n := 0
 	s.answer = func(verb, path string) *metav1.Status {
 		if verb != "get" || !strings.HasSuffix(path, "/daemonsets/gostap-agent") {

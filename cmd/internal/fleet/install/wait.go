@@ -128,13 +128,22 @@ func (c *Cluster) why(ctx context.Context, x, got *unstructured.Unstructured) st
 	if err != nil {
 		return "" // no right to see them
 	}
+	asked := 0
 	for i := range list.Items {
 		var p corev1.Pod
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list.Items[i].Object, &p); err != nil {
 			continue
 		}
-		if said := stuck(&p); said != "" && of(&p, x) {
-			return "pod " + p.Name + ": " + short(said)
+		if !of(&p, x) {
+			continue
+		}
+		said := stuck(&p)
+		if said == "" && unready(&p) && asked < mostAsked {
+			asked++
+			said = c.event(ctx, &list.Items[i], ",reason=Unhealthy")
+		}
+		if said != "" {
+			return onNode(&p) + ": " + short(said)
 		}
 	}
 	if got == nil {
@@ -149,7 +158,28 @@ func (c *Cluster) why(ctx context.Context, x, got *unstructured.Unstructured) st
 	if len(list.Items) > 0 {
 		return ""
 	}
-	return c.event(ctx, got)
+	return c.event(ctx, got, "")
+}
+
+// mostAsked is how many pods that run and are not ready are asked about at a time.
+const mostAsked = 5
+
+// unready says that a pod runs, and is not ready all the same.
+func unready(p *corev1.Pod) bool {
+	for _, s := range p.Status.ContainerStatuses {
+		if s.State.Running != nil && !s.Ready {
+			return true
+		}
+	}
+	return false
+}
+
+// onNode names a pod that is on a node.
+func onNode(p *corev1.Pod) string {
+	if p.Spec.NodeName == "" {
+		return "pod " + p.Name
+	}
+	return "pod " + p.Name + " on node " + p.Spec.NodeName
 }
 
 // of says that a pod is not one of an earlier form: it has the image that is asked for.
@@ -178,14 +208,15 @@ func stuck(p *corev1.Pod) string {
 	return ""
 }
 
-// event is the last warning about an object without pods, as by a quota or by who admits pods.
-func (c *Cluster) event(ctx context.Context, x *unstructured.Unstructured) string {
+// event is the last warning about an object, as by a quota, by who admits pods, or by a kubelet that has asked a pod.
+// only selects among them, "" for all.
+func (c *Cluster) event(ctx context.Context, x *unstructured.Unstructured, only string) string {
 	r, err := c.resource(object("v1", "Event", x.GetNamespace(), ""))
 	if err != nil {
 		return ""
 	}
 	list, err := r.List(ctx, metav1.ListOptions{Limit: 500, FieldSelector: "type=Warning,involvedObject.uid=" +
-		string(x.GetUID()) + ",involvedObject.name=" + x.GetName()})
+		string(x.GetUID()) + ",involvedObject.name=" + x.GetName() + only})
 	if err != nil || len(list.Items) == 0 {
 		return ""
 	}
