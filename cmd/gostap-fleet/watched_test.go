@@ -68,10 +68,11 @@ func TestWatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"tls.crt": string(made.Cert), "tls.key": string(made.Key), "gostap": "",
-		"config": `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c}}],
-			clusters: [{name: c, cluster: {server: "` + cluster.URL + `"}}]}`} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(text, "\t", " ")), 0o600); err != nil {
+	files := map[string]string{"tls.crt": string(made.Cert), "tls.key": string(made.Key), "gostap": "", "config": `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c}}],
+			clusters: [{name: c, cluster: {server: "` + cluster.URL + `"}}]}`}
+	for name, text := range files {
+		text = strings.ReplaceAll(text, "\t", " ")
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
