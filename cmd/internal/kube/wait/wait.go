@@ -226,12 +226,12 @@ func Ready() error {
 	var rights [2]unix.CapUserData
 	err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &rights[0])
 	if err != nil || rights[0].Effective>>unix.CAP_SYS_PTRACE&1 == 0 {
-		return errors.New("find programs of other users: no permission: needs root, or CAP_SYS_PTRACE")
+		return errors.New("programs of the pods cannot be looked at: an agent needs CAP_SYS_PTRACE")
 	}
 	// Where a pod has processes of its own alone, the first of them is the agent.
 	first, err := os.Stat("/proc/1/exe")
 	if own, e := os.Stat("/proc/self/exe"); err == nil && e == nil && os.SameFile(first, own) {
-		return errors.New("find programs: there are no processes of the node here (hostPID)")
+		return errors.New("no process of the pods is seen here: an agent needs the node's processes (hostPID)")
 	}
 	return nil
 }
