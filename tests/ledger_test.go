@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -274,5 +275,31 @@ func TestWaitMetrics(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(filepath.Dir(socket)); len(left) > 0 && strings.Contains(fmt.Sprint(left), "sock") {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// TestHealth: with the rights of the agents' manifest a node can be traced, and with one of them less it cannot, which
+// is said.
+func TestHealth(t *testing.T) {
+	needRoot(t)
+	health := func(caps ...string) (string, error) {
+		few := "-all"
+		for _, c := range caps {
+			few += ",+" + c
+		}
+		out, err := exec.Command("setpriv", "--no-new-privs", "--bounding-set="+few, "--inh-caps="+few,
+			bin(t, "gostap"), "kube", "health").CombinedOutput()
+		return string(out), err
+	}
+	if out, err := health(agentRights...); err != nil || out != "ready\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+	for without, want := range map[string]string{"bpf": "error: load tracing programs: no permission",
+		"perfmon":    "error: load tracing programs: no permission",
+		"sys_ptrace": "error: programs of the pods cannot be looked at: an agent needs CAP_SYS_PTRACE\n"} {
+		few := slices.DeleteFunc(slices.Clone(agentRights), func(c string) bool { return c == without })
+		if out, err := health(few...); err == nil || !strings.HasPrefix(out, want) {
+			t.Errorf("without %s: %v: %s", without, err, out)
+		}
 	}
 }
