@@ -80,7 +80,7 @@ func TestAgentTraces(t *testing.T) {
 	needRoot(t)
 	prog := bin(t, "busy")
 	dir, state := standingDirs(t)
-	a := beginStanding(t, dir, state)
+	a := beginStanding(t, dir, state, "--metrics", "127.0.0.1:0")
 	trace := "apiVersion: gostap.dev/v1alpha1\nkind: Trace\nmetadata: {name: calls}\nspec:\n" +
 		"  limits: {seconds: 600}\n" +
 		"  args: [%q]\n  script: |\n    global calls, sum\n    probe process(@1).function(\"main.step\") " +
@@ -113,6 +113,7 @@ func TestAgentTraces(t *testing.T) {
 		t.Errorf("%s", m)
 	}
 	gone(t, objects)
+	watch(a.session).await(map[string]float64{"ready": 1, "sessions_total ok": 2, "sessions_total failed": 1})
 	sum := 0
 	for _, n := range []int{2000, 60, 2000} {
 		sum += n*(n-1)/2 + n/20*(n/20-1)/2
@@ -120,10 +121,6 @@ func TestAgentTraces(t *testing.T) {
 	out, err := gostapRuns(t, "agent", "traces", "--state", state, "calls")
 	if err != nil || out != fmt.Sprintf("%d calls, sum %d\nits file was removed\n", want, sum) {
 		t.Errorf("want %d calls, sum %d: %v: %s", want, sum, err, out)
-	}
-	if b, _ := exec.Command("ss", "-Hltnp").Output(); strings.Contains(string(b), fmt.Sprintf("pid=%d,",
-		a.cmd.Process.Pid)) {
-		t.Errorf("it listens: %s", b)
 	}
 	a.signal(syscall.SIGTERM)
 	if status := a.end(); status != 0 {
@@ -141,6 +138,10 @@ func TestAgentTracesEnds(t *testing.T) {
 	a.put("a.stp", script)
 	a.await("a", "Running")
 	objects := a.childOf("over").objects()
+	if b, _ := exec.Command("ss", "-Hltnp").Output(); strings.Contains(string(b), fmt.Sprintf("pid=%d,",
+		a.cmd.Process.Pid)) {
+		t.Errorf("it listens: %s", b)
+	}
 	a.cmd.Process.Kill()
 	gone(t, objects)
 

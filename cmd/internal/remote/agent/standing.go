@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gostap/gostap/cmd/internal/asked"
+	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/cmd/internal/remote/agent/traces"
+	"github.com/gostap/gostap/cmd/internal/remote/ledger"
 	"github.com/gostap/gostap/cmd/internal/remote/mtls"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
@@ -101,17 +103,28 @@ func (a *agent) runTraces(o *options) (err error) {
 		return nil
 	}
 	a.traces, err = traces.Begin(traces.Config{Dir: o.traces, State: o.state, Command: a.command[:1], Env: a.env,
-		Exports: o.exports, Guru: o.guru, Log: a.log.line, Free: func() { <-a.slots },
-		Take: func() bool {
-			select {
-			case a.slots <- struct{}{}:
-				return true
-			default:
-				return false
-			}
-		}})
+		Exports: o.exports, Guru: o.guru, Log: a.log.line, Take: a.place})
 	if err == nil {
 		a.log.line("running what is in " + o.traces + "; what comes of it is in " + o.state)
 	}
 	return err
+}
+
+// place takes a place for a session of the directory, and gives what gives it back.
+func (a *agent) place() func(well bool, lost int64) {
+	select {
+	case a.slots <- struct{}{}:
+	default:
+		return nil
+	}
+	entry := a.ledger.Begin()
+	return func(well bool, lost int64) {
+		<-a.slots
+		result := ledger.Failed
+		if well {
+			result = ledger.OK
+		}
+		entry.Told(remote.Report{Missing: uint64(max(lost, 0))})
+		entry.End(result)
+	}
 }

@@ -37,9 +37,9 @@ type Config struct {
 	Guru bool
 	// Log takes a line.
 	Log func(string)
-	// Take takes a place for a session, false if there is none; Free gives it back.
-	Take func() bool
-	Free func()
+	// Take takes a place for a session. What it gives, nil if there is none, gives the place back: the session has ended,
+	// well or not, and has said how many events and hits are missing.
+	Take func() (free func(well bool, lost int64))
 }
 
 const (
@@ -81,8 +81,9 @@ type trace struct {
 	status     Status
 	saved      bool // the status is written
 	s          *session
-	why        string // the session was told to end
-	again      bool   // it is to begin again with the next agent
+	free       func(well bool, lost int64) // its place
+	why        string                      // the session was told to end
+	again      bool                        // it is to begin again with the next agent
 	wrote      time.Time
 	bytes      int64     // of output that are written
 	messages   string    // that are written
@@ -375,11 +376,11 @@ func (k *Keeper) begin(t *trace) {
 		}
 		return
 	}
-	switch {
-	case time.Until(t.spec.Begin) > 0:
+	if time.Until(t.spec.Begin) > 0 {
 		k.wait(t, "begins at "+t.spec.Begin.UTC().Format(time.RFC3339))
 		return
-	case !k.Take():
+	}
+	if t.free = k.Take(); t.free == nil {
 		k.wait(t, "waits until another session has ended (--sessions)")
 		return
 	}
@@ -391,14 +392,14 @@ func (k *Keeper) begin(t *trace) {
 		err = k.state.writeStatus(t.name, &st)
 	}
 	if k.trouble("trace "+t.name, err); err != nil {
-		k.Free()
+		t.free(false, 0)
 		t.retry = now.Add(every)
 		return
 	}
 	t.status, t.saved, t.wrote, t.bytes, t.messages, t.why, t.again = st, true, now, 0, "", "", false
 	s, err := k.start(t.spec, t.name, t.file, k.notes.address, k.notes.know)
 	if err != nil {
-		k.Free()
+		t.free(false, 0)
 		t.status.Digest = ""
 		k.refuse(t, t.file+": error: "+refusal(err))
 		return
@@ -461,7 +462,7 @@ func (k *Keeper) follow(t *trace, ending bool) {
 		return
 	}
 	k.count.Add(-1)
-	k.Free()
+	t.free(err == nil, st.Lost)
 	k.notes.forget(s)
 	t.s, t.due = nil, time.Time{}
 	t.put(st)

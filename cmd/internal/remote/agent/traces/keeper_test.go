@@ -69,7 +69,7 @@ func newTrial(t *testing.T, change func(*Config)) *trial {
 		t.Fatal(err)
 	}
 	x.config = Config{Dir: x.dir, State: x.state, Command: []string{os.Args[0]},
-		Env: append(os.Environ(), "TRACES_STUB=1"), Take: func() bool { return true }, Free: func() {},
+		Env: append(os.Environ(), "TRACES_STUB=1"), Take: func() func(bool, int64) { return func(bool, int64) {} },
 		Log: func(line string) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
@@ -349,15 +349,14 @@ func TestMany(t *testing.T) {
 	t.Parallel()
 	slots := make(chan struct{}, 1)
 	x := newTrial(t, func(c *Config) {
-		c.Take = func() bool {
+		c.Take = func() func(bool, int64) {
 			select {
 			case slots <- struct{}{}:
-				return true
+				return func(bool, int64) { <-slots }
 			default:
-				return false
+				return nil
 			}
 		}
-		c.Free = func() { <-slots }
 	})
 	x.put("a.stp", "one", 0o600)
 	x.await("a", Running, "")

@@ -279,7 +279,7 @@ func (t *Trace) readSpec(n *node) error {
 				"seconds":       number(&t.Seconds, mostSeconds, "spec.limits.seconds"),
 				"hitsPerSecond": number(&t.HitsPerSecond, 1<<31-1, "spec.limits.hitsPerSecond"),
 				"bytes":         number(&t.Bytes, mostSize, "spec.limits.bytes"),
-			})
+			}, "elements")
 		},
 		"program": func(n *node) error {
 			return n.fault(`a script names it: process("/usr/bin/shop")`,
@@ -289,7 +289,7 @@ func (t *Trace) readSpec(n *node) error {
 			return n.fault("take it out", "spec.expireSeconds is when a Trace is deleted, and a file stays until it "+
 				"is removed")
 		},
-	}, "pods", "containers", "nodes", "wait", "separate", "inOrder", "requestedBy")
+	}, "pods", "containers", "nodes", "wait", "separate", "inOrder", "page", "requestedBy")
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,8 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%.80q: want %s: %v", c.text, c.want, err)
 		}
 	}
-	for _, field := range []string{"pods", "containers", "nodes", "wait", "separate", "inOrder", "requestedBy"} {
+	for _, field := range []string{"pods", "containers", "nodes", "wait", "separate", "inOrder", "page",
+		"requestedBy"} {
 		_, err := Parse("x.yaml", []byte(in("  tool: syscount\n  "+field+": {}\n")))
 		want := "x.yaml:5:3: error: spec." + field + " is about a cluster, and this is a Trace of a host\n  hint: " +
 			"take it out"
