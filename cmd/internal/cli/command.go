@@ -60,7 +60,7 @@ func (c *command) run() error {
 	if c.behind && c.pass == 5 && !c.hasList && !c.lists && !c.detached() {
 		return c.background() // before anything is read: the other process does that
 	}
-	if err := applyRlimits(c.rlimits); err != nil {
+	if err := c.rlimits.Apply(); err != nil {
 		return err
 	}
 	if err := c.openPage(); err != nil {

@@ -169,9 +169,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.DurationVar(&o.inOrder, "in-order", 0, "")
 	fs.Lookup("in-order").NoOptDefVal = "1s"
 	addStapOptions(fs)
-	for _, l := range rlimits {
-		fs.Var(rlimitValue{&o.rlimits, l.name, l.what}, l.name, "")
-	}
+	o.rlimits.Add(fs)
 	fs.StringArrayVar(&o.files, "file", nil, "")
 	fs.StringVar(&o.digest, "digest", "", "")
 	fs.StringVar(&raw.privilege, "privilege", "", "")

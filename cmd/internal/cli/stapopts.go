@@ -5,15 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
+	"github.com/gostap/gostap/cmd/internal/rlimits"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/machine"
@@ -21,7 +19,7 @@ import (
 
 // stapFlags are options that stap has and that came late to gostap.
 type stapFlags struct {
-	rlimits   []rlimit
+	rlimits   rlimits.Limits
 	privilege string // --privilege, "" if none is asked for
 	// quietErrors is --suppress-handler-errors.
 	quietErrors bool
@@ -214,71 +212,6 @@ func flagError(fs *pflag.FlagSet, err error) error {
 		return slip.New(fmt.Sprintf("%s: %v", flagName(invalid.GetFlag()), errors.Unwrap(invalid)), list)
 	}
 	return slip.New(err.Error(), list)
-}
-
-// rlimits are the options that bound what gostap and the programs it starts may use.
-var rlimits = []struct {
-	name string
-	what int
-}{
-	{"rlimit-as", unix.RLIMIT_AS}, {"rlimit-cpu", unix.RLIMIT_CPU}, {"rlimit-nproc", unix.RLIMIT_NPROC},
-	{"rlimit-stack", unix.RLIMIT_STACK}, {"rlimit-fsize", unix.RLIMIT_FSIZE},
-}
-
-// rlimit is one --rlimit-*=N.
-type rlimit struct {
-	name string
-	what int
-	max  uint64
-}
-
-// rlimitValue collects them.
-type rlimitValue struct {
-	to   *[]rlimit
-	name string
-	what int
-}
-
-func (v rlimitValue) Set(s string) error {
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		return fmt.Errorf("%q is no number", s)
-	}
-	*v.to = append(*v.to, rlimit{v.name, v.what, n})
-	return nil
-}
-func (rlimitValue) Type() string   { return "int" }
-func (rlimitValue) String() string { return "" }
-
-// ownSpace is the address space in bytes that a session takes beside what the program has when it
-// starts: tables, threads, the mapped buffers of the kernel.
-const ownSpace = 256 << 20
-
-func applyRlimits(ls []rlimit) error {
-	for _, l := range ls {
-		if least := addressSpace() + ownSpace; l.what == unix.RLIMIT_AS && l.max < least {
-			// The runtime of the language ends the program with a dump when it gets no memory.
-			return fmt.Errorf("--%s=%d: gostap itself needs %d bytes of address space", l.name, l.max, least)
-		}
-		var have unix.Rlimit
-		err := unix.Getrlimit(l.what, &have)
-		if n := min(l.max, have.Max); err == nil { // who asks for more than he may have is content with that
-			err = unix.Setrlimit(l.what, &unix.Rlimit{Cur: n, Max: n})
-		}
-		if err != nil {
-			return fmt.Errorf("--%s=%d: %w", l.name, l.max, err)
-		}
-	}
-	return nil
-}
-
-// addressSpace is what the program has mapped, in bytes (/proc/self/statm, first field in pages), 0
-// where that cannot be read.
-func addressSpace() uint64 {
-	b, _ := os.ReadFile("/proc/self/statm")
-	pages, _, _ := strings.Cut(string(b), " ")
-	n, _ := strconv.ParseUint(pages, 10, 64)
-	return n * uint64(os.Getpagesize())
 }
 
 // stapMacros are the macros of stap's runtime that -D can set there and that mean nothing here,

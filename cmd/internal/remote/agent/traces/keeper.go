@@ -37,8 +37,8 @@ type Config struct {
 	Guru bool
 	// Log takes a line.
 	Log func(string)
-	// Take takes a place for a session. What it gives, nil if there is none, gives the place back: the session has ended,
-	// well or not, and has said how many events and hits are missing.
+	// Take takes a place for a session. What it gives, nil if there is none, gives the place back: the session has
+	// ended, well or not, and has said how many events and hits are missing.
 	Take func() (free func(well bool, lost int64))
 }
 
