@@ -112,7 +112,7 @@ func FuzzFrames(f *testing.F) {
 func serve(t *testing.T, run func(Session) int) *conn {
 	a, b := net.Pipe()
 	go func() {
-		serveFor(nil, b, b, "test", run)
+		Serve(b, b, "test", run)
 		b.Close()
 	}()
 	t.Cleanup(func() { a.Close() })

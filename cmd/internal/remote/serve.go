@@ -37,6 +37,11 @@ type Session struct {
 // requestWithin bounds how long a session waits for its request.
 const requestWithin = time.Minute
 
+// Serve is serveFor for a session of which no agent wants to know.
+func Serve(in io.Reader, out io.Writer, version string, run func(Session) int) int {
+	return serveFor(nil, in, out, version, run)
+}
+
 // serveFor runs one session for who is at the other end of in and out. run is the command; it ends when the process
 // gets a signal. The session ends as by TERM when nothing is heard any more. The exit status of the process is given. t
 // tells an agent what becomes of the session.
