@@ -62,6 +62,7 @@ func (c *realCluster) upFleet(space, address string, files ...string) (node stri
 	all = strings.Replace(all, "      serviceAccountName: gostap-fleet\n",
 		"      serviceAccountName: gostap-fleet\n      hostNetwork: true\n", 1)
 	all = strings.Replace(all, "--certs, /tls", "--certs, /tls, --every, 200ms, --listen, \"$(HOST_IP):9443\"", 1)
+	all = strings.Replace(all, `--health, ":9440"`, `--health, "$(HOST_IP):9440"`, 1)
 	all = strings.Replace(all, "        ports: [{", "        env: [{name: HOST_IP, valueFrom: {fieldRef: {fieldPath: "+
 		"status.hostIP}}}]\n        ports: [{", 1)
 	path := c.write("fleet.yaml", all)

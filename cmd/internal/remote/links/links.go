@@ -155,10 +155,21 @@ func serve(ctx context.Context, c *net.UnixConn, run Command) {
 	}()
 	// What reads its input would wait for that beyond its end.
 	defer context.AfterFunc(ctx, func() { pipe.Close() })()
-	status := run(ctx, args, pipe, pipe, errw)
+	status := run(ctx, args, input{pipe}, pipe, errw)
 	pipe.Close()
 	errw.Close()
 	c.Write([]byte{byte(status)})
+}
+
+// input has an end where it is closed: that is none of the command's errors.
+type input struct{ from *os.File }
+
+func (i input) Read(b []byte) (int, error) {
+	n, err := i.from.Read(b)
+	if errors.Is(err, os.ErrClosed) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // receive takes a request.
