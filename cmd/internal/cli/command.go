@@ -232,6 +232,8 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 			p, err := podprogram.One(c.pods, "")
 			return p.Path, err
 		}
+	} else if c.program != "" {
+		o.Program = func() (string, error) { return c.program, nil }
 	}
 	if c.summary && !c.inScript {
 		o.More = append(o.More, c.summaryOf())

@@ -76,6 +76,7 @@ type options struct {
 	module     string   // of "run NAME.ko"
 	plan       string   // of "run FILE.plan"
 	files      []string // --file
+	program    string   // --exe
 	digest     string   // --digest
 	planSent   bool     // a plan came from another machine
 	version    bool
@@ -103,6 +104,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.StringArrayVarP(&o.extra, "add", "E", nil, "")
 	fs.VarP(&once{to: &o.command}, "command", "c", "")
 	fs.VarP(&onceNumber{to: &o.pid}, "pid", "x", "")
+	fs.StringVar(&o.program, "exe", "", "")
 	fs.StringArrayVarP(&o.include, "include", "I", nil, "")
 	fs.VarP(&once{to: &raw.listNames}, "list", "l", "")
 	fs.VarP(&once{to: &raw.listVars}, "list-vars", "L", "")

@@ -71,7 +71,7 @@ type listing struct {
 
 // notEmpty are the options whose value is the name of something.
 var notEmpty = []string{"output", "module", "include", "tmpdir", "release", "kernel-btf", "kernel-map", "runtime",
-	"privilege", "dump", "command", "file", "digest", "tls"}
+	"privilege", "dump", "command", "file", "digest", "tls", "exe"}
 
 // check looks at the values of all options, whatever is to be done: listing, running a module or a script.
 func (o *options) check(fs *pflag.FlagSet, raw *values) error {
@@ -91,6 +91,7 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 			return slip.New(flagName(f)+" needs "+
 				map[string]string{"command": "a command", "include": "a directory", "tmpdir": "a directory",
 					"tls": "a directory", "output": "a file", "file": "a file",
+					"exe":    "a file",
 					"digest": "64 digits of a sha-256", "kernel-btf": "a file", "kernel-map": "a file",
 					"runtime": "bpf, kernel or host", "privilege": "stapusr, stapsys or stapdev", "module": "a name",
 					"release": "a release or directory", "dump": "a pass"}[name], "")
@@ -145,6 +146,9 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 	}
 	if o.command != "" && fs.Changed("pid") {
 		return slip.New("-c and -x exclude each other", "")
+	}
+	if o.program != "" && (o.command != "" || fs.Changed("pid") || len(o.pods) > 0) {
+		return slip.New("--exe does not go with -c, -x and --pod, which say what runs", "")
 	}
 	if fs.Changed("pid") && o.pid <= 0 {
 		return slip.New(fmt.Sprintf("-x needs the number of a process, not %d", o.pid), "")

@@ -83,6 +83,7 @@ what to run:
 on what:
   -c, --command CMD       start CMD, trace it, stop when it ends; target() is its pid
   -x, --pid PID           target() is PID; stop when it ends
+      --exe FILE          the program that process without a path means, in a script or a tool, whoever runs it
       --cgroup DIR        only threads in this control group, or below it: a folder of /sys/fs/cgroup; any number
                           of times
       --pod UID           only threads of this pod of Kubernetes; one that is not here has no hits; any number of times

@@ -120,6 +120,9 @@ func (c *command) runRemote() (status int, err error) {
 		args = c.tool.args
 	}
 	planned := c.plan != "" || c.here || c.merge
+	if c.fleet != nil && c.program != "" {
+		return 0, slip.New("kube: the program of pods is named in front of --, by --program NAME", "")
+	}
 	if c.fleet != nil && c.fleet.Named() && !planned {
 		return 0, slip.New("kube: --program is about a script that is translated here, and each agent translates this "+
 			"one", "--merge or --remote-plan behind -- has it translated here")

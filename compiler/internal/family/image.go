@@ -178,7 +178,7 @@ func (m *match) programs() []program {
 				Hintf(`name the program: process("path")`)
 		case m.env.Program == nil:
 			m.errorf(c, "a process without a path is the program of -c or -x, and neither is given").
-				Hintf(`give -c COMMAND, -x PID, or a path: process("path")`)
+				Hintf(`give -c COMMAND, -x PID, --exe FILE, or a path: process("path")`)
 		default:
 			path, err := m.env.Program()
 			if err == nil {

@@ -62,6 +62,9 @@ func (c *Config) start(t *Trace, name, file, notify string, know func(start func
 	if t.HitsPerSecond > 0 {
 		head = append(head, "--max-hits="+strconv.Itoa(t.HitsPerSecond))
 	}
+	if t.Program != "" {
+		head = append(head, "--exe="+t.Program)
+	}
 	if t.Folded {
 		head = append(head, "--folded")
 	}

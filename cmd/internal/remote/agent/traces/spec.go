@@ -24,6 +24,8 @@ type Trace struct {
 	// Bytes is how much of the end of the output is kept, with Folded of its beginning.
 	Bytes  int
 	Folded bool
+	// Program is the path of the one that a process without a path means.
+	Program string
 	// Begin is when it begins, zero for at once.
 	Begin  time.Time
 	Export []string
@@ -282,8 +284,12 @@ func (t *Trace) readSpec(n *node) error {
 			}, "elements")
 		},
 		"program": func(n *node) error {
-			return n.fault(`a script names it: process("/usr/bin/shop")`,
-				"spec.program is one of several in pods, and this is a Trace of a host")
+			if n.kind != text || !filepath.IsAbs(n.text) {
+				return n.fault("/usr/bin/shop", "spec.program is the path of a program of this host, and not %s",
+					cmp.Or(n.text, n.kind.String()))
+			}
+			t.Program = n.text
+			return nil
 		},
 		"expireSeconds": func(n *node) error {
 			return n.fault("take it out", "spec.expireSeconds is when a Trace is deleted, and a file stays until it "+
