@@ -126,6 +126,9 @@ type Options struct {
 	Timing bool
 	// MaxHits ends a session whose probes are hit more often in a second, with an error; 0: they may be.
 	MaxHits uint64
+	// MaxCPU ends a session, with an error, whose hits take more of a CPU's time, for half a second, than this part of
+	// it, 0 to 1: their handlers, and the kernel's way to these. 0 leaves it to the limits of the script.
+	MaxCPU float64
 
 	// Tool is what a tool wants to know or to decide beyond that.
 	Tool ToolOptions

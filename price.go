@@ -11,9 +11,6 @@ import (
 // manyPlaces is from how many places on a session's price is told beforehand.
 const manyPlaces = 1000
 
-// usual are the prices where they cannot be measured.
-var usual = backend.Prices{Emulated: time.Microsecond, Stepped: 10 * time.Microsecond}
-
 // prices are those of this machine if the session can tell them.
 func prices(s backend.Session) backend.Prices {
 	if p, ok := s.(backend.Pricer); ok {
@@ -21,7 +18,7 @@ func prices(s backend.Session) backend.Prices {
 			return m
 		}
 	}
-	return usual
+	return backend.UsualPrices
 }
 
 // us writes a price in microseconds.

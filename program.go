@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"sync"
@@ -159,13 +160,15 @@ func (p *Program) name(again bool) string {
 }
 
 func (p *Program) translate(ctx context.Context, name string) (backend.Artifact, diag.List) {
+	cache, _ := p.o.cache()
 	b := bpf.New()
 	if p.o.Runtime == Module {
 		b = kmod.NewFor(kmod.Options{Release: p.o.Kernel.Release, Make: p.o.Tool.MakeModule,
 			Info: p.o.Tool.ModuleInfo})
 	}
 	return b.Build(ctx, p.ir, backend.BuildOptions{Name: name, Guru: p.o.Guru, Fired: p.o.Tool.Unfired,
-		Hits: p.o.MaxHits > 0, Scope: p.scope, Logf: p.log, Verbose: p.o.Tool.Verbose[3]})
+		Hits: p.o.MaxHits > 0, Share: int(math.Ceil(p.o.MaxCPU * 1000)), Cache: cache,
+		Scope: p.scope, Logf: p.log, Verbose: p.o.Tool.Verbose[3]})
 }
 
 func (p *Program) log(format string, args ...any) {

@@ -206,7 +206,7 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 	defer stop()
 	s.stop = stop
 	cfg.Program, cfg.Session, cfg.Timeout, cfg.QuietErrors, cfg.Timing = p.ir, s.b, o.Timeout, o.QuietErrors, o.Timing
-	cfg.MaxHits = o.MaxHits
+	cfg.MaxHits, cfg.MaxCPU = o.MaxHits, o.MaxCPU
 	cfg.Open = func(path string) (debuginfo.Image, error) { return open.Open(path) }
 	cfg.Moved = p.moved
 	cfg.Ask, cfg.Started = s.ask, started

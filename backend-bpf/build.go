@@ -18,6 +18,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/price"
 	"github.com/gostap/gostap/backend-bpf/internal/regalloc"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/backend-bpf/internal/session"
@@ -52,8 +53,8 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	}
 	pl.Globals = lay.Globals
 	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: ncpus, Name: o.Name, Schema: pl.Schema,
-		CanStop: canStop(p, handlers), Fired: o.Fired, Hits: o.Hits, Scope: o.Scope,
-		Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(),
+		CanStop: canStop(p, handlers, o.Share), Fired: o.Fired, Hits: o.Hits, Scope: o.Scope,
+		Share: o.Share, Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(),
 		Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
 			Sleepable: func() bool { return features.Has(features.Sleepable) },
 			WriteRegs: func() error { return features.Probe(features.WriteRegs) },
@@ -63,6 +64,11 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 				return !crowded(handlers) && features.Has(features.RawTPPreempted) &&
 					features.Has(features.EventTracepoint)
 			})}}}
+	if o.Share > 0 {
+		if u.Prices, err = price.Of(o.Cache); err != nil {
+			u.Prices = backend.UsualPrices
+		}
+	}
 	var listed []func(*strings.Builder)
 	for _, h := range handlers {
 		if h.Where == partition.Host {
@@ -220,7 +226,7 @@ func touched(p *ir.Program, handlers []*partition.Handler) []bool {
 
 // canStop reports whether the session's state can change while probes are in place: by exit(), by errors that nobody
 // catches, or since entries and returns are paired. Handlers look at it only then.
-func canStop(p *ir.Program, handlers []*partition.Handler) bool {
+func canStop(p *ir.Program, handlers []*partition.Handler, share int) bool {
 	if slices.ContainsFunc(p.Globals, func(g *ir.Global) bool { return g.Internal }) {
 		return true // both begin to count at the same moment (session.Attach)
 	}
@@ -240,7 +246,7 @@ func canStop(p *ir.Program, handlers []*partition.Handler) bool {
 		}
 	}
 	for _, h := range handlers {
-		if h.Body != nil && h.Where != partition.Host && partition.Heavy(p, h.Body) {
+		if h.Body != nil && h.Where != partition.Host && (share > 0 || partition.Heavy(p, h.Body)) {
 			return true // it may be stopped for what it takes
 		}
 	}

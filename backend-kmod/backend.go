@@ -83,6 +83,13 @@ func (b kmodBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOp
 		d.Hintf("leave --runtime=kernel out, so that they are eBPF programs")
 		return nil, ds
 	}
+	if o.Share > 0 {
+		var ds diag.List
+		d := ds.Errorf(diag.Build, CodeBuild, source.Span{}, "--max-cpu: what hits take on the way to "+
+			"a module's handlers is not counted")
+		d.Hintf("leave --runtime=kernel out, or say what handlers alone may take: -D STP_OVERLOAD_THRESHOLD=N")
+		return nil, ds
+	}
 	u, ds := cgen.Generate(p, cgen.Options{Name: "module"})
 	if ds.HasErrors() {
 		return nil, ds

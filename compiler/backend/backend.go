@@ -36,6 +36,11 @@ type BuildOptions struct {
 	Fired bool
 	// Hits asks that handlers count their hits; see HitCounter.
 	Hits bool
+	// Share is how many thousandths of a CPU's time hits may take, with the way to their handlers; more ends the
+	// session. 0 leaves it to the program's limits, for handlers that can take long. Cache is where prices of hits
+	// are kept.
+	Share int
+	Cache string
 	// Scope keeps handlers to the threads of some control groups (cgroups) and of those below them; see Scoper. nil
 	// keeps them to none. Begin, end and error probes and timers, which are no thread's, run as ever.
 	Scope *Scope
@@ -220,6 +225,9 @@ type Prices struct {
 	Emulated time.Duration // where the kernel emulates the instruction
 	Stepped  time.Duration // where it single-steps it
 }
+
+// UsualPrices are those where they cannot be measured.
+var UsualPrices = Prices{Emulated: time.Microsecond, Stepped: 10 * time.Microsecond}
 
 // Looker is implemented by Sessions that look at what they do now and then. It is called between records, every
 // half second or so.

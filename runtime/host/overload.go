@@ -25,14 +25,19 @@ func (r *run) overloaded() error {
 		Message: "probe overhead exceeded threshold",
 		Hint: "make it do less; -D STP_OVERLOAD_THRESHOLD and -D STP_OVERLOAD_INTERVAL, in cycles, allow more, -D " +
 			"STP_NO_OVERLOAD everything"}
+	all := "handlers"
+	if r.MaxCPU > 0 {
+		d.Message, all = fmt.Sprintf("hits take more than the %.3g %% of a CPU of --max-cpu", 100*r.MaxCPU), "hits"
+		d.Hint = "probe less, or allow more; what was counted until now is there"
+	}
 	if o.Of > 0 {
-		what := "handlers"
+		what := all
 		if o.Probe >= 0 && o.Probe < len(r.Program.Probes) {
 			p := r.Program.Probes[o.Probe]
 			what = p.Name
 			d.Span = source.At(p.Pos)
 			if len(r.Program.Probes) > 1 {
-				what = "handlers, most of all that of " + what + ","
+				what = all + ", most of all that of " + what + ","
 			}
 		}
 		d.Message += fmt.Sprintf(": %s took %.0f %% of a CPU for %.2f s", what, 100*o.Took.Seconds()/o.Of.Seconds(),

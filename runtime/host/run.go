@@ -59,6 +59,8 @@ type Config struct {
 	Timing bool
 	// MaxHits ends the session when its probes are hit more often in a second; 0: they may be.
 	MaxHits uint64
+	// MaxCPU is the part of a CPU's time that the session was built to take at most; 0: the limits of Program hold.
+	MaxCPU float64
 	// Started is called when the probes are in place, before the target runs; may be nil.
 	Started func() error
 	// Ask has functions called by the goroutine of Run while it waits for records, when no handler is at work here; nil

@@ -64,7 +64,7 @@ func (g *gen) clockOut() {
 	if g.began == mach.None {
 		return
 	}
-	time, permille := g.U.P.Limits.Overload()
+	time, permille := overload(g.U)
 	me := int64(g.H.Probe + 1)
 	done, timed := g.Block(), g.Cold()
 	g.CondI(asm.JNE, g.began, 0, timed, done)
@@ -79,6 +79,9 @@ func (g *gen) clockOut() {
 		g.MovI(took, longestUser)
 		g.Jump(short)
 		g.Set(short)
+	}
+	if way := g.way(); way > 0 {
+		g.AluI(asm.Add, took, way)
 	}
 	v := g.spent(done)
 	each, counted := g.Block(), g.Block()
@@ -135,7 +138,44 @@ func (g *gen) clockOut() {
 
 // heavyHandler reports whether the handler is timed.
 func heavyHandler(u *body.Unit, h *body.Handler) bool {
-	return h.Body != nil && (partition.Heavy(u.P, h.Body) || len(h.Subs) > 0 && u.P.Limits.OverloadTime > 0)
+	return h.Body != nil && (u.Share > 0 || partition.Heavy(u.P, h.Body) || len(h.Subs) > 0 &&
+		u.P.Limits.OverloadTime > 0)
+}
+
+// shareTime is how long it is waited in nanoseconds before a share of a CPU is looked at.
+const shareTime = 500_000_000
+
+// overload gives the nanoseconds after which it is asked what part of a CPU was taken, and the permille that is too
+// much.
+func overload(u *body.Unit) (ns, permille int64) {
+	if u.Share > 0 {
+		return shareTime, int64(u.Share)
+	}
+	return u.P.Limits.Overload()
+}
+
+// inKernel is what it takes in nanoseconds to get to a handler in the kernel: 50 of a tracepoint, 300 of a kprobe that
+// is no jump.
+const inKernel = 150
+
+// way is what it costs in nanoseconds to get to the handler, of the dearest of its places, if that counts.
+func (g *gen) way() (ns int64) {
+	if g.U.Share == 0 {
+		return 0
+	}
+	for _, s := range g.H.Sites {
+		at := int64(inKernel)
+		if s.Kind.InUser() {
+			if at = g.U.Prices.Emulated.Nanoseconds(); !s.At.Insn.Emulated() {
+				at = g.U.Prices.Stepped.Nanoseconds()
+			}
+			if s.Kind.Trampoline() {
+				at += g.U.Prices.Emulated.Nanoseconds() // the return is a trap of its own
+			}
+		}
+		ns = max(ns, at)
+	}
+	return ns
 }
 
 // spentMap is the map that timed handlers need.

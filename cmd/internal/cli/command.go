@@ -279,7 +279,7 @@ func (c *command) sessionOptions() gostap.Options {
 		Runtime: gostap.Runtime(c.runtime), Text: true, PID: c.pid, Command: c.command, Stdin: c.In, Stdout: c.Out,
 		Stderr: c.Err,
 		Env:    ready.Without(c.env), Timeout: c.timeout, BufferMB: c.bufferMB, QuietErrors: c.quietErrors,
-		Timing: c.timing, MaxHits: c.maxHits, Serve: c.serve, Cgroups: c.cgroups, Pods: c.pods,
+		Timing: c.timing, MaxHits: c.maxHits, MaxCPU: c.maxCPU / 100, Serve: c.serve, Cgroups: c.cgroups, Pods: c.pods,
 	}
 	if c.command == "" && c.file == "-" {
 		o.Stdin = nil // the script came from there

@@ -90,6 +90,7 @@ type options struct {
 	printed    bool          // lines of format become text here
 	every      time.Duration // --every: how often metrics are written
 	maxHits    uint64        // --max-hits a second, 0 for any
+	maxCPU     float64       // --max-cpu in percent, 0 for the limits of the script
 	monitor    time.Duration // --monitor: how often the window is drawn, 0 for none
 	stapFlags
 	remoteFlags
@@ -125,6 +126,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.StringArrayVar(&o.exports, "export", nil, "")
 	fs.StringVar(&raw.every, "every", "", "")
 	fs.StringVar(&raw.maxHits, "max-hits", "", "")
+	fs.Float64Var(&o.maxCPU, "max-cpu", 0, "")
 	fs.StringVar(&raw.monitor, "monitor", "", "")
 	fs.Lookup("monitor").NoOptDefVal = "1"
 	fs.StringArrayVarP(&raw.defines, "define", "D", nil, "")

@@ -114,6 +114,9 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 		}
 		o.maxHits = n
 	}
+	if fs.Changed("max-cpu") && !(o.maxCPU >= 0.1 && o.maxCPU <= 100) {
+		return slip.New(fmt.Sprintf("--max-cpu takes percent of a CPU, 0.1 to 100, not %v", o.maxCPU), "")
+	}
 	o.every = 10 * time.Second
 	if fs.Changed("every") {
 		var err error

@@ -122,6 +122,7 @@ output:
                           keys pause and switch probes (docs/monitor.md)
       --http [HOST:]PORT  the session in a browser: probes, globals, histograms, heat maps, flame graphs, output; its
                           address, with the token that it takes, is printed (docs/page.md)
+      --max-cpu PERCENT   end the session, with an error, where hits take more of a CPU, with the way to handlers
       --max-hits N        end the session, with an error, where its probes are hit more than N times a second
   -t, --timing            report how often each probe ran and how long it took
   -C, --summary           at the end, a table of the system calls of the target (of all processes without one) like

@@ -23,7 +23,7 @@ var (
 	withModule = []string{"command", "pid", "timeout", "output", "rotate", "flight-recorder", "buffer", "verbose",
 		"no-warnings", "color", "runtime", "vp", "format", "export", "every"}
 	withPlan = []string{"guru", "file", "digest", "remote", "remote-prefix", "in-order", "timing", "monitor", "serve",
-		"cgroup", "pod", "http", "max-hits", "suppress-handler-errors"}
+		"cgroup", "pod", "http", "max-hits", "max-cpu", "suppress-handler-errors"}
 )
 
 // setModule takes the words behind "run".

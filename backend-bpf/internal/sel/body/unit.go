@@ -59,6 +59,10 @@ type Unit struct {
 	Fired bool
 	// Hits: handlers count their hits.
 	Hits bool
+	// Share is how many thousandths of a CPU all hits may take, with what it costs to get to their handlers (Prices);
+	// 0: the limits of P hold, for handlers that can take long.
+	Share  int
+	Prices backend.Prices
 	// Scope: handlers are for threads of some control groups.
 	Scope *backend.Scope
 

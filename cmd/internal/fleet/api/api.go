@@ -95,6 +95,8 @@ type Limits struct {
 	Seconds int32 `json:"seconds,omitempty"`
 	// HitsPerSecond is how often probes may be hit on a node; more end the session there.
 	HitsPerSecond int32 `json:"hitsPerSecond,omitempty"`
+	// CPUPercent is how much of a CPU's time hits may take on a node; more end the session there.
+	CPUPercent int32 `json:"cpuPercent,omitempty"`
 	// Elements is how many of an array of numbers each node tells, the greatest; what is left out is bounded in the
 	// message.
 	Elements int32 `json:"elements,omitempty"`

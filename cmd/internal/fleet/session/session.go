@@ -116,6 +116,9 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	if !s.Separate {
 		head = append(head, "--merge")
 	}
+	if s.Limits.CPUPercent > 0 {
+		head = append(head, "--max-cpu="+strconv.Itoa(int(s.Limits.CPUPercent)))
+	}
 	if s.Limits.Elements > 0 {
 		head = append(head, "--elements="+strconv.Itoa(int(s.Limits.Elements)))
 	}

@@ -77,7 +77,7 @@ func create(ctx context.Context, a asked, errw io.Writer) (*resource, error) {
 // ask reads the arguments of run. Behind the name of a tool its options come first, then those of run.
 func ask(args []string) (a asked, err error) {
 	var tool *tools.Tool
-	var file, selector, where, lasts, sample, hits, elements, at string
+	var file, selector, where, lasts, sample, hits, share, elements, at string
 	chosen, rest := false, false
 	for len(args) > 0 {
 		word := args[0]
@@ -98,7 +98,7 @@ func ask(args []string) (a asked, err error) {
 		}
 		strs := map[string]*string{"-n": &a.namespace, "--namespace": &a.namespace, "-l": &selector,
 			"--selector": &selector, "--for": &lasts, "--at": &at, "--nodes": &where, "--sample": &sample,
-			"--max-hits": &hits, "--elements": &elements,
+			"--max-hits": &hits, "--max-cpu": &share, "--elements": &elements,
 			"-c": &container, "--container": &container, "--export": &export,
 			"--http": &a.http, "--program": &a.spec.Program, "--name": &a.name,
 			"-e": &a.spec.Script, "--execute": &a.spec.Script}
@@ -158,6 +158,7 @@ func ask(args []string) (a asked, err error) {
 		name, value, what string
 		to                *int
 	}{{"--max-hits", hits, "hits a second", &a.spec.Limits.HitsPerSecond},
+		{"--max-cpu", share, "percent", &a.spec.Limits.CPUPercent},
 		{"--elements", elements, "elements", &a.spec.Limits.Elements}} {
 		if n.value == "" {
 			continue

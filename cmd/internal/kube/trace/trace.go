@@ -45,6 +45,7 @@ or writes FILE: .svg and .html are flame graphs, .folded and .pb.gz for other pr
       --nodes SEL       only on nodes with these labels
       --sample N        on so many nodes, taken at random
       --max-hits N      where probes are hit more often in a second, it ends on that node
+      --max-cpu N       where hits take more than N percent of a CPU, it ends on that node
       --elements N      of an array of numbers each node tells the N greatest, and how much may be missing
       --wait            begin also where there is no such pod yet
       --http [HOST:]PORT    what it counts in a browser, too; the address, with the token that it takes, is printed
@@ -126,6 +127,7 @@ type nodes struct {
 type limits struct {
 	Seconds       int `json:"seconds,omitempty"`
 	HitsPerSecond int `json:"hitsPerSecond,omitempty"`
+	CPUPercent    int `json:"cpuPercent,omitempty"`
 	Elements      int `json:"elements,omitempty"`
 	Bytes         int `json:"bytes,omitempty"`
 }

@@ -62,6 +62,9 @@ func (c *Config) start(t *Trace, name, file, notify string, know func(start func
 	if t.HitsPerSecond > 0 {
 		head = append(head, "--max-hits="+strconv.Itoa(t.HitsPerSecond))
 	}
+	if t.CPUPercent > 0 {
+		head = append(head, "--max-cpu="+strconv.Itoa(t.CPUPercent))
+	}
 	if t.Program != "" {
 		head = append(head, "--exe="+t.Program)
 	}

@@ -21,6 +21,8 @@ type Trace struct {
 	Seconds int
 	// HitsPerSecond is how often probes may be hit, 0 for any number.
 	HitsPerSecond int
+	// CPUPercent is how much of a CPU hits may take, 0 for as much as the limits of the script allow.
+	CPUPercent int
 	// Bytes is how much of the end of the output is kept, with Folded of its beginning.
 	Bytes  int
 	Folded bool
@@ -280,6 +282,7 @@ func (t *Trace) readSpec(n *node) error {
 			return n.fields("spec.limits", map[string]func(*node) error{
 				"seconds":       number(&t.Seconds, mostSeconds, "spec.limits.seconds"),
 				"hitsPerSecond": number(&t.HitsPerSecond, 1<<31-1, "spec.limits.hitsPerSecond"),
+				"cpuPercent":    number(&t.CPUPercent, 100, "spec.limits.cpuPercent"),
 				"bytes":         number(&t.Bytes, mostSize, "spec.limits.bytes"),
 			}, "elements")
 		},
