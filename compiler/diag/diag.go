@@ -72,6 +72,18 @@ type Shared interface {
 	Shared() string
 }
 
+// SharedOf gives the last one among the arguments of a message, or what one of them wraps; nil if there is none.
+func SharedOf(args []any) (found Shared) {
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			if s, ok := errors.AsType[Shared](err); ok {
+				found = s
+			}
+		}
+	}
+	return found
+}
+
 // Note adds a note unless d has it, and returns d.
 func (d *Diagnostic) Note(sp source.Span, format string, args ...any) *Diagnostic {
 	if n := (Note{sp, fmt.Sprintf(format, args...)}); !slices.Contains(d.Notes, n) {
@@ -107,12 +119,8 @@ type List []*Diagnostic
 // Errorf adds an error and returns it, for notes and a hint.
 func (l *List) Errorf(ph Phase, code Code, sp source.Span, format string, args ...any) *Diagnostic {
 	d := &Diagnostic{Severity: Error, Phase: ph, Code: code, Span: sp, Message: fmt.Sprintf(format, args...)}
-	for _, a := range args {
-		if err, ok := a.(error); ok {
-			if s, ok := errors.AsType[Shared](err); ok {
-				d.shared = s.Shared()
-			}
-		}
+	if s := SharedOf(args); s != nil {
+		d.shared = s.Shared()
 	}
 	return l.Add(d)
 }

@@ -43,10 +43,8 @@ func (p *problem) Unwrap() error { return p.cause }
 
 func fail(format string, args ...any) error {
 	p := &problem{text: fmt.Sprintf(format, args...)}
-	for _, a := range args {
-		if err, ok := a.(error); ok {
-			p.cause, _ = errors.AsType[diag.Shared](err)
-		}
+	if s := diag.SharedOf(args); s != nil {
+		p.cause = s
 	}
 	return p
 }
