@@ -121,6 +121,9 @@ func (s *Session) Tell(machine int, b []byte) error {
 	if told.Stacks = append(now.last.Stacks, told.Stacks...); tooMany(told.Stacks) {
 		told.Stacks, err = nil, errManyStacks
 	}
+	if more := told.keep(now.last, s.c.Program, s.sizes); more != nil {
+		err = more
+	}
 	now.last = told
 	s.begun[machine] = true
 	s.mu.Unlock()

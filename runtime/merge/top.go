@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
@@ -13,8 +14,8 @@ import (
 // A machine may tell the greatest elements of an array alone. Of the others it tells what bounds the error that comes
 // of that: an element that is not told has between Least and Greatest.
 
-// Rest is what is known of the elements of an array that were left out: the least and the greatest number, and the sum
-// of all.
+// Rest is what is known of the elements of an array that were left out, of what each has that was not told of it before:
+// the least and the greatest number, and the sum of all.
 type Rest struct{ Least, Greatest, Sum int64 }
 
 // Ranked reports whether of a global the greatest elements can be told alone: it is an array of numbers.
@@ -26,7 +27,7 @@ type Top struct {
 	N  int
 	Of []int
 
-	told map[int]map[string]bool
+	told map[int]map[string]int64 // what was told of each element last
 }
 
 // Cut leaves the other elements out of s, and tells what is known of them. At the end of the session all elements that
@@ -36,12 +37,12 @@ func (t *Top) Cut(p *ir.Program, s Snapshot, end bool) map[int]Rest {
 		return nil
 	}
 	if t.told == nil {
-		t.told = map[int]map[string]bool{}
+		t.told = map[int]map[string]int64{}
 	}
 	var rests map[int]Rest
 	for _, g := range t.Of {
 		if t.told[g] == nil {
-			t.told[g] = map[string]bool{}
+			t.told[g] = map[string]int64{}
 		}
 		kept, rest, some := t.choose(p.Globals[g], s[g], t.told[g], end)
 		if !some {
@@ -56,7 +57,7 @@ func (t *Top) Cut(p *ir.Program, s Snapshot, end bool) map[int]Rest {
 }
 
 // choose gives the elements that are told, and what is known of the others, if there are some.
-func (t *Top) choose(g *ir.Global, elems []interp.Elem, told map[string]bool, end bool) ([]interp.Elem, Rest, bool) {
+func (t *Top) choose(g *ir.Global, elems []interp.Elem, told map[string]int64, end bool) ([]interp.Elem, Rest, bool) {
 	// What is greater than least is told, and so many that have as much.
 	least, ties := int64(math.MinInt64), len(elems)
 	if len(elems) > t.N {
@@ -84,24 +85,50 @@ func (t *Top) choose(g *ir.Global, elems []interp.Elem, told map[string]bool, en
 		if top && n == least {
 			ties--
 		}
-		switch {
-		case top:
-			told[key] = true
+		was, known := told[key]
+		if top || all && known {
+			told[key] = n
 			kept = append(kept, e)
-		case all && told[key]:
-			kept = append(kept, e)
-		default:
-			rest.Least, rest.Greatest = min(rest.Least, n), max(rest.Greatest, n)
-			rest.Sum = plus(rest.Sum, n)
+			continue
 		}
+		n = plus(n, -max(was, -math.MaxInt64))
+		rest.Least, rest.Greatest, rest.Sum = min(rest.Least, n), max(rest.Greatest, n), plus(rest.Sum, n)
 	}
 	return kept, rest, len(kept) < len(elems)
 }
 
-// plus adds, and stays at the ends of what an int64 can have: of a machine that is not ours anything may come.
+// keep adds to t what a snapshot before, which nobody has taken, has of elements that t leaves out. Of an array there
+// are no more than size.
+func (t *Told) keep(before Told, p *ir.Program, size map[int]int) error {
+	for g := range t.Rests {
+		if len(before.Snapshot[g]) == 0 {
+			continue
+		}
+		now := map[string]bool{}
+		for _, e := range t.Snapshot[g] {
+			now[string(appendKey(nil, p.Globals[g], e.Key))] = true
+		}
+		for _, e := range before.Snapshot[g] {
+			if now[string(appendKey(nil, p.Globals[g], e.Key))] {
+				continue
+			}
+			if len(t.Snapshot[g]) >= size[g] {
+				return fmt.Errorf("%s: %w", p.Globals[g].Name, errMore)
+			}
+			t.Snapshot[g] = append(t.Snapshot[g], e)
+		}
+	}
+	return nil
+}
+
+// plus adds. What leaves the numbers of an int64 stays at their end, whatever is added: it says that nothing is known.
 func plus(a, b int64) int64 {
 	s := a + b
 	switch {
+	case endless(a):
+		return a
+	case endless(b):
+		return b
 	case a > 0 && b > 0 && s < 0:
 		return math.MaxInt64
 	case a < 0 && b < 0 && s >= 0:
@@ -110,30 +137,44 @@ func plus(a, b int64) int64 {
 	return s
 }
 
+func endless(n int64) bool { return n == math.MaxInt64 || n == math.MinInt64 }
+
 // gap is what was left out of an array by all machines: how far a number in it can be too low and too high, and what
-// the sum of all is less than it was.
-type gap struct{ low, high, sum int64 }
+// the sum of all is less than it was. some: there is such an element, though it may have 0.
+type gap struct {
+	low, high, sum int64
+	some           bool
+}
 
 // add adds what a machine has left out. several: more than one element there can be the same here.
 func (m *gap) add(r Rest, several bool) {
 	switch {
 	case !several:
 		m.low, m.high = plus(m.low, max(r.Greatest, 0)), plus(m.high, -max(min(r.Least, 0), -math.MaxInt64))
-	case r.Least >= 0:
+	case r.Least >= 0 && r.Sum >= 0:
 		m.low = plus(m.low, r.Sum)
 	default:
 		m.low, m.high = math.MaxInt64, math.MaxInt64
 	}
-	m.sum = plus(m.sum, r.Sum)
+	m.sum, m.some = plus(m.sum, r.Sum), true
 }
 
 // rests are what machines have left out, by machine and global.
 type rests []map[int]*left
 
-// left is what the sessions of a machine have left out of an array: the one that runs, and those before.
+// left is what the sessions of a machine have left out of an array: the one that runs, if it has, and those before.
 type left struct {
-	now    Rest
+	now    *Rest
 	before gap
+}
+
+// all is what l comes to.
+func (l *left) all(several bool) gap {
+	m := l.before
+	if l.now != nil {
+		m.add(*l.now, several)
+	}
+	return m
 }
 
 // take takes what a machine tells: of arrays that it tells all of there is none.
@@ -146,9 +187,9 @@ func (r rests) take(machine int, told map[int]Rest, globals Snapshot) {
 			if r[machine][g] == nil {
 				r[machine][g] = &left{}
 			}
-			r[machine][g].now = of
+			r[machine][g].now = &of
 		} else if l := r[machine][g]; l != nil {
-			l.now = Rest{}
+			l.now = nil
 		}
 	}
 }
@@ -156,8 +197,7 @@ func (r rests) take(machine int, told map[int]Rest, globals Snapshot) {
 // restart keeps what a session has left out that is followed by another.
 func (r rests) restart(machine int, columns map[int]map[int]bool) {
 	for g, l := range r[machine] {
-		l.before.add(l.now, len(columns[g]) > 0)
-		l.now = Rest{}
+		l.before, l.now = l.all(len(columns[g]) > 0), nil
 	}
 }
 
@@ -169,26 +209,28 @@ func (s *sums) bounds() (out []string) {
 			if all[g] == nil {
 				all[g] = &gap{}
 			}
-			m := all[g]
-			m.add(l.now, len(s.columns[g]) > 0)
-			m.low, m.high, m.sum = plus(m.low, l.before.low), plus(m.high, l.before.high), plus(m.sum, l.before.sum)
+			m, n := all[g], l.all(len(s.columns[g]) > 0)
+			m.low, m.high, m.sum = plus(m.low, n.low), plus(m.high, n.high), plus(m.sum, n.sum)
+			m.some = m.some || n.some
 		}
 	}
 	for g, m := range all {
-		if *m == (gap{}) {
+		if !m.some {
 			continue
 		}
-		if m.high == 0 {
+		if m.high == 0 && m.sum >= 0 {
 			m.low = min(m.low, m.sum)
 		}
-		high := ""
+		high, sum := "", strconv.FormatInt(m.sum, 10)
 		if m.high > 0 {
 			high = fmt.Sprintf(" or %d too high", m.high)
 		}
+		if endless(m.sum) {
+			sum = "more than a number can tell"
+		}
 		out = append(out, fmt.Sprintf("%s has the greatest elements of each machine alone (--elements): a number in "+
 			"it is at most %d too low%s, an element that is not in it has at most %d, and all that is missing adds up "+
-			"to %d",
-			s.p.Globals[g].Name, m.low, high, m.low, m.sum))
+			"to %s", s.p.Globals[g].Name, m.low, high, m.low, sum))
 	}
 	return out
 }

@@ -21,7 +21,7 @@ func number(s string) int64 {
 }
 
 // TestTop: of arrays that machines tell the greatest elements of, nothing is farther from the truth than is said, with
-// machines whose sessions begin anew and numbers that go down.
+// machines whose sessions begin anew or are lost, and numbers that go down.
 func TestTop(t *testing.T) {
 	gaps := 0
 	for seed := range uint64(200) {
@@ -80,14 +80,14 @@ func TestTop(t *testing.T) {
 				s.take()
 			}
 			if r.IntN(10) == 0 {
-				tell(i, true)
+				tell(i, seed%8 < 4 || r.IntN(2) == 0) // or the session is lost behind what it has told last
 				s.Restart(i)
 				list[i] = fresh()
 			}
 		}
 		for i := range list {
 			count(&list[i])
-			tell(i, true)
+			tell(i, seed%8 < 4 || r.IntN(2) == 0)
 		}
 		s.take()
 		low, high, sum := int64(0), int64(0), int64(0)
@@ -129,12 +129,49 @@ func TestTopStacks(t *testing.T) {
 	m := gap{}
 	m.add(Rest{Least: 1, Greatest: 4, Sum: 9}, true)
 	m.add(Rest{Least: 2, Greatest: 3, Sum: 5}, true)
-	if m != (gap{14, 0, 14}) {
+	if m != (gap{14, 0, 14, true}) {
 		t.Errorf("%+v", m)
 	}
 	m.add(Rest{Least: -1, Greatest: 3, Sum: 2}, true)
 	if m.low != math.MaxInt64 || m.high != math.MaxInt64 {
 		t.Errorf("%+v", m)
+	}
+}
+
+// TestTopNothing: elements that are left out and have 0 are missing, too; and a sum that no number can tell is not told
+// as one.
+func TestTopNothing(t *testing.T) {
+	for _, c := range []struct {
+		values []int64
+		want   string
+	}{
+		{[]int64{0, 0, 5}, "an element that is not in it has at most 0, and all that is missing adds up to 0"},
+		{[]int64{math.MaxInt64, math.MaxInt64 - 1, math.MaxInt64 - 1, -9}, "adds up to more than a number can tell"},
+	} {
+		p := program(t)
+		s, err := New(Config{Program: p, Shared: shared, Machines: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := machine{p, interp.NewMemStore(p)}
+		for i, v := range c.values {
+			if _, err := m.store.Add(2, interp.Key{{Str: "k"}, {Int: int64(i)}}, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		snap, err := Take(m.store, p, shared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top := &Top{N: 1, Of: []int{2}}
+		told := Told{Snapshot: snap, Rests: top.Cut(p, snap, true)}
+		if err := s.Tell(0, told.Bytes(p)); err != nil {
+			t.Fatal(err)
+		}
+		s.take()
+		if w := s.Warnings(); len(w) != 1 || !strings.HasSuffix(w[0], c.want) {
+			t.Errorf("%d: %q", c.values, w)
+		}
 	}
 }
 
