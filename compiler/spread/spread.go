@@ -369,7 +369,7 @@ func (s *spreader) extremes() {
 	type seen struct {
 		pr       *ir.Probe
 		in       *ir.Instr
-		extreme  bool
+		extreme  string
 		emptied  bool
 		emptying string
 	}
@@ -390,21 +390,38 @@ func (s *spreader) extremes() {
 			switch {
 			case (in.Op == ir.OpMDel || in.Op == ir.OpMClear) && !last(pr):
 				f.emptied, f.emptying = true, pr.Name
-			case in.Op == ir.OpSGet && (ir.Stat(in.N) == ir.StatMin || ir.Stat(in.N) == ir.StatMax) && !f.extreme:
-				f.extreme, f.pr, f.in = true, pr, in
+			case extreme(in) != "" && f.extreme == "":
+				f.extreme, f.pr, f.in = extreme(in), pr, in
 			}
 		})
 	}
 	for g := range s.p.Globals {
 		f := found[g]
-		if f == nil || !f.extreme || !f.emptied {
+		if f == nil || f.extreme == "" || !f.emptied {
 			continue
 		}
 		at, inner := s.p.Blame(f.pr, f.in.Pos, f.in.Via)
 		s.ds.Errorf(diag.Build, Code, source.At(at), "@%s of %s is not known of all machines, since %s empties it: "+
-			"each machine knows that of the whole session", ir.Stat(f.in.N), s.p.Globals[g].Name, f.emptying).
+			"each machine knows that of the whole session", f.extreme, s.p.Globals[g].Name, f.emptying).
 			Within(inner).Hintf("leave the delete out, or use @avg, @count or a histogram")
 	}
+}
+
+// extreme says which of @min and @max an instruction reads or sorts by, "" for neither.
+func extreme(in *ir.Instr) string {
+	var st ir.Stat
+	switch in.Op {
+	case ir.OpSGet:
+		st = ir.Stat(in.N)
+	case ir.OpIterOpen:
+		if o, _ := ir.ParseOrder(in.Name); o.By == '@' {
+			st = o.Stat
+		}
+	}
+	if st != ir.StatMin && st != ir.StatMax {
+		return ""
+	}
+	return st.String()
 }
 
 // changes reports whether a handler changes a global.

@@ -12,7 +12,7 @@ import (
 
 const (
 	globals = "global n long\nglobal t long\nglobal s stats\nglobal k long [long] size 10\n" +
-		"global w long [long] size 10 wrap\nglobal c long init 7\nglobal x long\n"
+		"global w long [long] size 10 wrap\nglobal c long init 7\nglobal x long\nglobal q stats [long] size 10\n"
 	hit    = "probe \"hit\" {\n  site process.begin path=\"/bin/true\" point=\"hit\" alias=\"hit\"\n"
 	headed = `"\x01gostap\x01%d%d%d%s%d\n"`
 	timer  = "probe \"timer\" {\n  site timer period=9 point=\"timer\" alias=\"timer\"\n"
@@ -78,6 +78,13 @@ func TestDivide(t *testing.T) {
 		{"the least since it was emptied", hit + "b0:\n  sadd @s, 3\n  end\n}\n" +
 			timer + "  long r0\nb0:\n  r0 = sget.min @s\n  mclear @s\n  end\n}\n",
 			"@min of s is not known of all machines, since timer empties it"},
+		{"sorted by the least, since it was emptied", hit + "b0:\n  sadd @q[1], 3\n  end\n}\n" +
+			timer + "b0:\n  mclear @q\n  end\n}\n" +
+			end + "b0:\n  iteropen i0 @q \"@max-\" limit 3\n  end\n}\n",
+			"@max of q is not known of all machines, since timer empties it"},
+		{"sorted by the sum, since it was emptied", hit + "b0:\n  sadd @q[1], 3\n  end\n}\n" +
+			timer + "b0:\n  mclear @q\n  end\n}\n" +
+			end + "b0:\n  iteropen i0 @q \"@sum-\" limit 3\n  end\n}\n", "hit; timer end; q"},
 		{"who prints it", hit + "b0:\n  gadd @n, 1\n  end\n}\n" + end + "  long r0, r1\nb0:\n  r0 = intr pid()\n" +
 			"  r1 = gget @n\n  print " + headed + "(r0, r0, r0, \"end\", r1)\n  end\n}\n", "hit; end; n"},
 		{"who prints it, printed", hit + "b0:\n  gadd @n, 1\n  end\n}\n" + end + "  long r0, r1\nb0:\n" +
