@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
@@ -97,7 +98,7 @@ func (s *sums) add(machine int, now Told) error {
 	return wrong
 }
 
-// stat adds the difference of two states of an aggregate. Its count, sum and counters are read one by one while
+// stat adds the difference of two states of an aggregate, if there is one: a handler may have deleted it here. Its count, sum and counters are read one by one while
 // handlers add to them, so that one may be ahead of the others; what is missing is in the next difference.
 func (s *sums) stat(g int, key interp.Key, now, was *interp.Agg) error {
 	d := *now
@@ -115,6 +116,12 @@ func (s *sums) stat(g int, key interp.Key, now, was *interp.Agg) error {
 			for k, n := range now.Hists[h] {
 				d.Hists[h][k] = n - was.Hists[h][k]
 			}
+		}
+		if d.Count == 0 && d.Sum == 0 && d.SqLo == 0 && d.SqHi == 0 && now.Min == was.Min && now.Max == was.Max &&
+			!slices.ContainsFunc(d.Hists, func(h []int64) bool {
+				return slices.ContainsFunc(h, func(n int64) bool { return n != 0 })
+			}) {
+			return nil
 		}
 	}
 	return s.store.MergeStat(g, key, &d, now.Count > 0)

@@ -170,6 +170,51 @@ func TestTorn(t *testing.T) {
 	}
 }
 
+// TestTaken: what a handler has deleted comes back with what is counted from then on, and not before, be it a number or
+// an aggregate.
+func TestTaken(t *testing.T) {
+	p := program(t)
+	s, err := New(Config{Program: p, Shared: shared, Machines: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := machine{p, interp.NewMemStore(p)}
+	name, num := interp.Key{{Str: "k"}, {Int: 1}}, interp.Key{{Int: 1}}
+	for _, c := range []struct{ count, want int }{{2, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}} {
+		for range c.count {
+			if _, err := m.store.Add(2, name, 1); err != nil || m.store.AddStat(3, num, 1) != nil {
+				t.Fatal(err)
+			}
+		}
+		snap, err := Take(m.store, p, shared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Tell(0, Told{Snapshot: snap}.Bytes(p)); err != nil {
+			t.Fatal(err)
+		}
+		s.take()
+		for _, g := range []int{2, 3} {
+			elems, err := s.Store().Elems(g)
+			if err != nil || len(elems) != c.want {
+				t.Errorf("%s has %d elements (%v) when %d were counted", p.Globals[g].Name, len(elems), err, c.count)
+			}
+			for _, e := range elems {
+				got := e.Val.Int
+				if e.Agg != nil {
+					got = e.Agg.Count
+				}
+				if got != int64(c.count) {
+					t.Errorf("%s: %d, not %d", p.Globals[g].Name, got, c.count)
+				}
+			}
+			if err := s.Store().Clear(g); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // TestFull: elements that there is no room for are counted.
 func TestFull(t *testing.T) {
 	p := program(t)
