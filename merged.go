@@ -73,7 +73,7 @@ func (m *Merged) Open(machines int, start, stop func()) (*Session, error) {
 
 func (m *Merged) prepare(c merge.Config) (_ *Session, err error) {
 	defer guard(&err, nil)()
-	c.Program, c.Shared, c.Columns = m.parts.Once, m.parts.Shared, merge.Columns(m.parts.Each)
+	c.Program, c.Shared, c.Seen, c.Columns = m.parts.Once, m.parts.Shared, m.parts.Seen, merge.Columns(m.parts.Each)
 	b, err := merge.New(c)
 	if err != nil {
 		return nil, err

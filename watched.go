@@ -12,6 +12,7 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/stackflow"
 	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/merge"
 )
 
 // ProbeState is a probe of a session that runs: what its handler took so far, and whether it is switched on.
@@ -110,9 +111,15 @@ func (s *Session) Switch(on bool, probes ...int) error {
 	})
 }
 
-// Reset gives the globals of the script the values that they began with. Those of one lock change at one moment.
+// Reset gives the globals of the script the values that they began with. Those of one lock change at one moment. Of
+// what machines count that is refused for aggregates and for arrays that they tell a part of.
 func (s *Session) Reset() error {
 	return s.inLoop(func() error {
+		if x, ok := s.b.(*merge.Session); ok {
+			if err := x.MayReset(); err != nil {
+				return err
+			}
+		}
 		byClass := map[int][]int{}
 		for i, g := range s.p.ir.Globals {
 			if g.Shown {

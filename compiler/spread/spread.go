@@ -33,6 +33,8 @@ type Parts struct {
 	Shared []int
 	// Touched are those that handlers which run once change before all machines have ended.
 	Touched map[int]bool
+	// Seen are those that they read before.
+	Seen map[int]bool
 }
 
 // owner says whose a global or a handler is.
@@ -437,7 +439,7 @@ func (s *spreader) changes(pr *ir.Probe, g int) (yes bool) {
 // parts makes the two programs.
 func (s *spreader) parts() *Parts {
 	eachOne, once := *s.p, *s.p
-	out := &Parts{Each: &eachOne, Once: &once, Touched: map[int]bool{}}
+	out := &Parts{Each: &eachOne, Once: &once, Touched: map[int]bool{}, Seen: map[int]bool{}}
 	eachOne.Probes, once.Probes = nil, nil
 	for i, pr := range s.p.Probes {
 		if s.at[i] == each {
@@ -448,8 +450,9 @@ func (s *spreader) parts() *Parts {
 		if last(pr) {
 			continue
 		}
-		for g := range s.use[i] {
+		for g, u := range s.use[i] {
 			out.Touched[g] = out.Touched[g] || s.of[g] == all && s.changes(pr, g)
+			out.Seen[g] = out.Seen[g] || s.of[g] == all && u.other
 		}
 	}
 	eachOne.Globals, once.Globals = slices.Clone(s.p.Globals), slices.Clone(s.p.Globals)

@@ -134,3 +134,22 @@ func TestDivide(t *testing.T) {
 		})
 	}
 }
+
+// TestSeen: what handlers that run once read before the end, and what they change then.
+func TestSeen(t *testing.T) {
+	p, err := ir.ParseText(globals + hit + "b0:\n  gadd @n, 1\n  gadd @t, 1\n  gadd @x, 1\n  sadd @s, 1\n  end\n}\n" +
+		timer + "  long r0\nb0:\n  r0 = gget @n\n  gadd @x, 1\n  end\n}\n" +
+		end + "  long r0\nb0:\n  r0 = gget @t\n  end\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, ds := Divide(p)
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	for i, g := range p.Globals {
+		if parts.Seen[i] != (g.Name == "n") || parts.Touched[i] != (g.Name == "x") {
+			t.Errorf("%s: seen %v, touched %v", g.Name, parts.Seen[i], parts.Touched[i])
+		}
+	}
+}

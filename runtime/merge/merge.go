@@ -58,7 +58,7 @@ func (s *sums) add(machine int, now Told) error {
 	if s.told[machine] == nil {
 		s.told[machine] = map[int]map[string]interp.Elem{}
 	}
-	s.rests.take(machine, now.Rests, now.Snapshot)
+	s.rests.take(machine, now.Rests, now.Snapshot, s.columns)
 	var wrong error
 	for g, elems := range now.Snapshot {
 		gl := s.p.Globals[g]
@@ -98,8 +98,9 @@ func (s *sums) add(machine int, now Told) error {
 	return wrong
 }
 
-// stat adds the difference of two states of an aggregate, if there is one: a handler may have deleted it here. Its count, sum and counters are read one by one while
-// handlers add to them, so that one may be ahead of the others; what is missing is in the next difference.
+// stat adds the difference of two states of an aggregate, if there is one: a handler may have deleted it here. Its
+// count, sum and counters are read one by one while handlers add to them, so that one may be ahead of the others; what
+// is missing is in the next difference.
 func (s *sums) stat(g int, key interp.Key, now, was *interp.Agg) error {
 	d := *now
 	if was != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/host/memory"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -21,6 +22,8 @@ type Config struct {
 	// Program is the part that runs once, Shared the globals of all machines (package spread).
 	Program *ir.Program
 	Shared  []int
+	// Seen are those that handlers read before all machines have ended.
+	Seen map[int]bool
 	// Columns are those of keys that have stacks, by global (Columns of the part for each machine).
 	Columns  map[int]map[int]bool
 	Machines int
@@ -174,6 +177,23 @@ func (s *Session) take() {
 	}
 }
 
+// MayReset says why globals cannot get the values that they began with while machines go on counting, if they cannot.
+func (s *Session) MayReset() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.c.Shared {
+		gl := s.c.Program.Globals[g]
+		if gl.Type == types.Stats {
+			return fmt.Errorf("%s cannot be reset: each machine knows @min and @max of the whole session", gl.Name)
+		}
+		if m, _ := s.sums.gap(g); m.some {
+			return fmt.Errorf("%s cannot be reset: what machines have not told of it (--elements) would count as new",
+				gl.Name)
+		}
+	}
+	return nil
+}
+
 // mostNotes is how many different things are told of machines.
 const mostNotes = 100
 
@@ -279,7 +299,7 @@ func (s *Session) Warnings() []string {
 		out = append(out, fmt.Sprintf("%d times there was no room for an element of %s of all machines (MAXMAPENTRIES)",
 			n, s.c.Program.Globals[g].Name))
 	}
-	out = append(out, s.sums.bounds()...)
+	out = append(out, s.sums.bounds(s.c.Seen)...)
 	slices.Sort(out)
 	return out
 }

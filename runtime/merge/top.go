@@ -14,8 +14,8 @@ import (
 // A machine may tell the greatest elements of an array alone. Of the others it tells what bounds the error that comes
 // of that: an element that is not told has between Least and Greatest.
 
-// Rest is what is known of the elements of an array that were left out, of what each has that was not told of it before:
-// the least and the greatest number, and the sum of all.
+// Rest is what is known of the elements of an array that were left out, of what each has that was not told of it
+// before: the least and the greatest number, and the sum of all.
 type Rest struct{ Least, Greatest, Sum int64 }
 
 // Ranked reports whether of a global the greatest elements can be told alone: it is an array of numbers.
@@ -163,9 +163,10 @@ func (m *gap) add(r Rest, several bool) {
 type rests []map[int]*left
 
 // left is what the sessions of a machine have left out of an array: the one that runs, if it has, and those before.
+// most is how far numbers were off at any time.
 type left struct {
-	now    *Rest
-	before gap
+	now          *Rest
+	before, most gap
 }
 
 // all is what l comes to.
@@ -178,7 +179,7 @@ func (l *left) all(several bool) gap {
 }
 
 // take takes what a machine tells: of arrays that it tells all of there is none.
-func (r rests) take(machine int, told map[int]Rest, globals Snapshot) {
+func (r rests) take(machine int, told map[int]Rest, globals Snapshot, columns map[int]map[int]bool) {
 	for g := range globals {
 		if of, ok := told[g]; ok {
 			if r[machine] == nil {
@@ -187,7 +188,10 @@ func (r rests) take(machine int, told map[int]Rest, globals Snapshot) {
 			if r[machine][g] == nil {
 				r[machine][g] = &left{}
 			}
-			r[machine][g].now = &of
+			l := r[machine][g]
+			l.now = &of
+			is := l.all(len(columns[g]) > 0)
+			l.most = gap{max(l.most.low, is.low), max(l.most.high, is.high), 0, true}
 		} else if l := r[machine][g]; l != nil {
 			l.now = nil
 		}
@@ -201,36 +205,53 @@ func (r rests) restart(machine int, columns map[int]map[int]bool) {
 	}
 }
 
-// bounds says of each array how much can be missing.
-func (s *sums) bounds() (out []string) {
-	all := map[int]*gap{}
+// gap is how much of an array is missing, and how far numbers in it were off at most while the session ran.
+func (s *sums) gap(g int) (m, most gap) {
 	for _, of := range s.rests {
-		for g, l := range of {
-			if all[g] == nil {
-				all[g] = &gap{}
-			}
-			m, n := all[g], l.all(len(s.columns[g]) > 0)
-			m.low, m.high, m.sum = plus(m.low, n.low), plus(m.high, n.high), plus(m.sum, n.sum)
-			m.some = m.some || n.some
-		}
-	}
-	for g, m := range all {
-		if !m.some {
+		l := of[g]
+		if l == nil {
 			continue
 		}
-		if m.high == 0 && m.sum >= 0 {
-			m.low = min(m.low, m.sum)
+		n := l.all(len(s.columns[g]) > 0)
+		m = gap{plus(m.low, n.low), plus(m.high, n.high), plus(m.sum, n.sum), m.some || n.some}
+		most = gap{plus(most.low, l.most.low), plus(most.high, l.most.high), 0, true}
+	}
+	if m.high == 0 && m.sum >= 0 {
+		m.low = min(m.low, m.sum)
+	}
+	return m, most
+}
+
+// off says how far a number can be off.
+func (m gap) off() string {
+	if m.high > 0 {
+		return fmt.Sprintf("at most %d too low or %d too high", m.low, m.high)
+	}
+	return fmt.Sprintf("at most %d too low", m.low)
+}
+
+// bounds says of each array how much can be missing; of those in seen also while the session ran.
+func (s *sums) bounds(seen map[int]bool) (out []string) {
+	for g, gl := range s.p.Globals {
+		m, most := s.gap(g)
+		then := seen[g] && most.some && (!m.some || most.low > m.low || most.high > m.high)
+		switch {
+		case m.some:
+			sum := strconv.FormatInt(m.sum, 10)
+			if endless(m.sum) {
+				sum = "more than a number can tell"
+			}
+			text := fmt.Sprintf("%s has the greatest elements of each machine alone (--elements): a number in it is "+
+				"%s, an element that is not in it has at most %d, and all that is missing adds up to %s", gl.Name,
+				m.off(), m.low, sum)
+			if then {
+				text += "; before the end a number was " + most.off()
+			}
+			out = append(out, text)
+		case then:
+			out = append(out, fmt.Sprintf("%s had the greatest elements of each machine alone (--elements) before the "+
+				"end: a number was %s then; now nothing is missing", gl.Name, most.off()))
 		}
-		high, sum := "", strconv.FormatInt(m.sum, 10)
-		if m.high > 0 {
-			high = fmt.Sprintf(" or %d too high", m.high)
-		}
-		if endless(m.sum) {
-			sum = "more than a number can tell"
-		}
-		out = append(out, fmt.Sprintf("%s has the greatest elements of each machine alone (--elements): a number in "+
-			"it is at most %d too low%s, an element that is not in it has at most %d, and all that is missing adds up "+
-			"to %s", s.p.Globals[g].Name, m.low, high, m.low, sum))
 	}
 	return out
 }

@@ -11,9 +11,12 @@ import (
 	"github.com/gostap/gostap/compiler/ir/interp"
 )
 
-var bound = regexp.MustCompile(`^k has the greatest elements of each machine alone \(--elements\): a number in it is at ` +
-	`most (\d+) too low(?: or (\d+) too high)?, an element that is not in it has at most \d+, and all that is missing ` +
-	`adds up to (-?\d+)$`)
+var bound = regexp.MustCompile(`^k has the greatest elements of each machine alone \(--elements\): a number in it ` +
+	`is at most (\d+) too low(?: or (\d+) too high)?, an element that is not in it has at most \d+, and all that ` +
+	`is missing adds up to (-?\d+)(?:; before the end a number was at most (\d+) too low(?: or (\d+) too high)?)?$`)
+
+var before = regexp.MustCompile(`^k had the greatest elements of each machine alone \(--elements\) before the end: ` +
+	`a number was at most (\d+) too low(?: or (\d+) too high)? then; now nothing is missing$`)
 
 func number(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)
@@ -21,14 +24,14 @@ func number(s string) int64 {
 }
 
 // TestTop: of arrays that machines tell the greatest elements of, nothing is farther from the truth than is said, with
-// machines whose sessions begin anew or are lost, and numbers that go down.
+// machines whose sessions begin anew or are lost, and numbers that go down; nor has it been before the end.
 func TestTop(t *testing.T) {
 	gaps := 0
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		p := program(t)
 		all := interp.NewMemStore(p)
-		s, err := New(Config{Program: p, Shared: shared, Machines: 3})
+		s, err := New(Config{Program: p, Shared: shared, Machines: 3, Seen: map[int]bool{2: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,12 +75,21 @@ func TestTop(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		low, high := int64(0), int64(0) // how far numbers were off
 		for range 30 {
 			i := r.IntN(3)
 			count(&list[i])
 			tell(i, false)
 			if r.IntN(3) == 0 {
 				s.take()
+				elems, _ := all.Elems(2)
+				for _, e := range elems {
+					v, _, err := s.Store().Get(2, e.Key)
+					if err != nil {
+						t.Fatal(err)
+					}
+					low, high = max(low, e.Val.Int-v.Int), max(high, v.Int-e.Val.Int)
+				}
 			}
 			if r.IntN(10) == 0 {
 				tell(i, seed%8 < 4 || r.IntN(2) == 0) // or the session is lost behind what it has told last
@@ -90,14 +102,23 @@ func TestTop(t *testing.T) {
 			tell(i, seed%8 < 4 || r.IntN(2) == 0)
 		}
 		s.take()
-		low, high, sum := int64(0), int64(0), int64(0)
+		was, wasHigh, sum := low, high, int64(0)
+		low, high = 0, 0
 		if w := strings.Join(s.Warnings(), "\n"); w != "" {
 			gaps++
 			m := bound.FindStringSubmatch(w)
+			if b := before.FindStringSubmatch(w); b != nil {
+				m = []string{"", "0", "0", "0", b[1], b[2]}
+			}
 			if m == nil {
 				t.Fatal(w)
 			}
 			low, high, sum = number(m[1]), number(m[2]), number(m[3])
+			if was > max(low, number(m[4])) || wasHigh > max(high, number(m[5])) {
+				t.Errorf("seed %d: a number was %d too low and one %d too high: %s", seed, was, wasHigh, w)
+			}
+		} else if was > 0 || wasHigh > 0 {
+			t.Errorf("seed %d: a number was %d too low and one %d too high", seed, was, wasHigh)
 		}
 		if high > 0 && !down {
 			t.Errorf("seed %d: no number goes down, and one may be too high", seed)
@@ -138,8 +159,8 @@ func TestTopStacks(t *testing.T) {
 	}
 }
 
-// TestTopNothing: elements that are left out and have 0 are missing, too; and a sum that no number can tell is not told
-// as one.
+// TestTopNothing: elements that are left out and have 0 are missing, too; a sum that no number can tell is not told as
+// one; and what is missing keeps an array from being reset.
 func TestTopNothing(t *testing.T) {
 	for _, c := range []struct {
 		values []int64
@@ -149,7 +170,7 @@ func TestTopNothing(t *testing.T) {
 		{[]int64{math.MaxInt64, math.MaxInt64 - 1, math.MaxInt64 - 1, -9}, "adds up to more than a number can tell"},
 	} {
 		p := program(t)
-		s, err := New(Config{Program: p, Shared: shared, Machines: 1})
+		s, err := New(Config{Program: p, Shared: []int{0, 2}, Machines: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +180,10 @@ func TestTopNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		snap, err := Take(m.store, p, shared)
+		if err := s.MayReset(); err != nil {
+			t.Error(err)
+		}
+		snap, err := Take(m.store, p, []int{0, 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,6 +195,9 @@ func TestTopNothing(t *testing.T) {
 		s.take()
 		if w := s.Warnings(); len(w) != 1 || !strings.HasSuffix(w[0], c.want) {
 			t.Errorf("%d: %q", c.values, w)
+		}
+		if err := s.MayReset(); err == nil || !strings.HasPrefix(err.Error(), "k cannot be reset: ") {
+			t.Error(err)
 		}
 	}
 }
