@@ -140,7 +140,9 @@ func ask(args []string) (a asked, err error) {
 			if export != "" {
 				a.spec.Export = append(a.spec.Export, export)
 			}
-		case flags[name] != nil && !has:
+		case flags[name] != nil && has:
+			return a, slip.New(fmt.Sprintf("kube: %s takes no value", name), "")
+		case flags[name] != nil:
 			*flags[name] = true
 		case tool != nil:
 			return a, slip.New(fmt.Sprintf("kube: neither %s nor kube run has an option %s", tool.Name, name),
@@ -163,8 +165,9 @@ func ask(args []string) (a asked, err error) {
 		if n.value == "" {
 			continue
 		}
-		if *n.to, err = strconv.Atoi(n.value); err != nil || *n.to < 1 {
-			return a, slip.New(fmt.Sprintf("kube: %s takes a number of %s, not %q", n.name, n.what, n.value), "")
+		if *n.to, err = strconv.Atoi(n.value); err != nil || *n.to < 1 || *n.to > math.MaxInt32 {
+			return a, slip.New(fmt.Sprintf("kube: %s takes a number of %s, 1 to %d, not %q", n.name, n.what,
+				math.MaxInt32, n.value), "")
 		}
 	}
 	return a, a.complete(file, selector, where, lasts, sample)
@@ -222,6 +225,11 @@ func (a *asked) complete(file, selector, where, lasts, sample string) (err error
 	case a.http != "" && a.detach:
 		return slip.New("kube: --http shows a Trace that is followed, and --detach leaves it to itself",
 			"with --page gostap kube page shows it")
+	case a.spec.Limits.Elements > 0 && a.spec.Separate:
+		return slip.New("kube: --elements is about one answer of all nodes, and with --separate there is none", "")
+	case a.spec.Program != "" && a.spec.Separate:
+		return slip.New("kube: --program is about a script that is translated once, and with --separate each node "+
+			"translates it", "")
 	case a.spec.shown(a.http) && a.spec.Separate:
 		return slip.New("kube: a page shows one session of all nodes, and with --separate there is none", "")
 	case a.spec.shown(a.http) && a.spec.InOrder:
@@ -243,7 +251,8 @@ func (a *asked) complete(file, selector, where, lasts, sample string) (err error
 		}
 	}
 	if sample != "" {
-		if a.spec.Nodes.Sample, err = strconv.Atoi(sample); err != nil || a.spec.Nodes.Sample < 1 {
+		if a.spec.Nodes.Sample, err = strconv.Atoi(sample); err != nil || a.spec.Nodes.Sample < 1 ||
+			a.spec.Nodes.Sample > math.MaxInt32 {
 			return slip.New(fmt.Sprintf("kube: --sample takes a number of nodes, not %q", sample), "")
 		}
 	}
@@ -251,8 +260,8 @@ func (a *asked) complete(file, selector, where, lasts, sample string) (err error
 		return nil
 	}
 	d, err := time.ParseDuration(lasts)
-	if n, nerr := strconv.Atoi(lasts); nerr == nil {
-		d, err = time.Duration(n)*time.Second, nil
+	if n, nerr := strconv.Atoi(lasts); nerr == nil { // of one that is too large the product might not be
+		d, err = time.Duration(min(n, math.MaxInt32))*time.Second, nil
 	}
 	if err != nil || d <= 0 || d > 24*time.Hour {
 		return slip.New(fmt.Sprintf("kube: --for takes a time of at most a day, such as 60s or 5m, not %q", lasts), "")

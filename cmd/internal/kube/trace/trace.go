@@ -275,6 +275,9 @@ func words(selector string) (map[string]string, error) {
 			return nil, slip.New(fmt.Sprintf("kube: a Trace takes labels with their values, not %q", pair),
 				"-l app=cart,tier=web")
 		}
+		if was, ok := out[k]; ok && was != v {
+			return nil, slip.New(fmt.Sprintf("kube: nothing has %s=%s and %s=%s", k, was, k, v), "")
+		}
 		out[k] = v
 	}
 	return out, nil

@@ -29,11 +29,11 @@ func TestAsk(t *testing.T) {
 			`"limits":{"elements":100}}`},
 		{"-l a=b stackcount POINT --user --wait", `{"tool":"stackcount","options":{"user":""},"args":["POINT"],` +
 			`"pods":{"matchLabels":{"a":"b"}},"wait":true}`},
-		{"-l a=b -c x --container=y -g --separate --program ./x --nodes zone=a --sample 4 --export a --export b " +
+		{"-l a=b -c x --container=y -g --program ./x --nodes zone=a --sample 4 --export a --export b " +
 			"-e SCRIPT 1 -- --top",
 			`{"script":"SCRIPT","args":["1","--top"],"pods":{"matchLabels":{"a":"b"}},"containers":["x","y"],` +
 				`"nodes":{"matchLabels":{"zone":"a"},"sample":4},` +
-				`"program":"./x","separate":true,"export":["a","b"],"guru":true}`},
+				`"program":"./x","export":["a","b"],"guru":true}`},
 		{"-l a=b " + file + " x", `{"script":"probe end {}","args":["x"],"pods":{"matchLabels":{"a":"b"}}}`},
 		{"-l a=b --at 2026-12-01T02:00:00+01:00 errsnoop", `{"tool":"errsnoop","pods":{"matchLabels":{"a":"b"}},` +
 			`"begin":"2026-12-01T02:00:00+01:00"}`},
@@ -47,13 +47,22 @@ func TestAsk(t *testing.T) {
 		{"-l a=b --for soon errsnoop", `not "soon"`},
 		{"-l a=b --for 25h errsnoop", `not "25h"`},
 		{"-l a=b --max-hits x errsnoop", `not "x"`},
-		{"-l a=b --elements 0 errsnoop", `--elements takes a number of elements, not "0"`},
+		{"-l a=b --elements 0 errsnoop", `--elements takes a number of elements, 1 to 2147483647, not "0"`},
 		{"-l a=b --sample 0 errsnoop", `not "0"`},
 		{"-l a=b errsnoop -e x", "a script and the tool errsnoop"},
 		{"-l a=b errsnoop --nope", "neither errsnoop nor kube run has an option --nope"},
 		{"--nope", "run has no option --nope"},
 		{"-l", "-l needs a value"},
-		{"-l a=b --wait=yes errsnoop", "run has no option --wait"},
+		{"-l a=b --separate errsnoop", `{"tool":"errsnoop","pods":{"matchLabels":{"a":"b"}},"separate":true}`},
+		{"-l a=b --wait=yes errsnoop", "--wait takes no value"},
+		{"-l a=b --page=true errsnoop", "--page takes no value"},
+		{"-l a=b --for 18446744074 errsnoop", `not "18446744074"`}, // in nanoseconds less than a second, if it runs over
+		{"-l a=b --elements 3000000000 errsnoop", `1 to 2147483647, not "3000000000"`},
+		{"-l a=b --max-hits 3000000000 errsnoop", `1 to 2147483647, not "3000000000"`},
+		{"-l a=b --sample 3000000000 errsnoop", `not "3000000000"`},
+		{"-l a=b,a=c errsnoop", "nothing has a=b and a=c"},
+		{"-l a=b --elements 5 --separate errsnoop", "--elements is about one answer of all nodes"},
+		{"-l a=b --program x --separate errsnoop", "--program is about a script that is translated once"},
 	} {
 		a, err := ask(strings.Fields(c.args))
 		text, _ := json.Marshal(a.spec)
