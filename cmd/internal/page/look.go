@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -202,9 +203,17 @@ func size(e *gostap.Element) float64 {
 	case e.Stats != nil:
 		return float64(e.Stats.Count)
 	case e.Value.IsFloat:
-		return e.Value.Float
+		return finite(e.Value.Float)
 	}
 	return float64(e.Value.Int)
+}
+
+// finite is a number that JSON has: of what is none it is 0.
+func finite(f float64) float64 {
+	if math.IsNaN(f) {
+		return 0
+	}
+	return min(max(f, -math.MaxFloat64), math.MaxFloat64)
 }
 
 func (l *look) row(e *gostap.Element, stacks []int) state.Row {
@@ -269,7 +278,7 @@ func (l *look) added(elems []gostap.Element, columns []int) []state.Stack {
 	}
 	out := make([]state.Stack, 0, len(sums))
 	for text, v := range sums {
-		out = append(out, state.Stack{Functions: text, Value: v})
+		out = append(out, state.Stack{Functions: text, Value: finite(v)})
 	}
 	slices.SortFunc(out, func(a, b state.Stack) int {
 		return cmp.Or(cmp.Compare(b.Value, a.Value), strings.Compare(a.Functions, b.Functions))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -150,15 +151,21 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestGlobals: rows are bounded and the greatest come first; large numbers keep all digits.
+// TestGlobals: rows are bounded and the greatest come first; large numbers keep all digits, and fractions that are no
+// numbers are told.
 func TestGlobals(t *testing.T) {
 	l := newLook()
+	odd := func(f float64) gostap.Element {
+		return gostap.Element{Key: []gostap.Value{{Text: fmt.Sprint(f), IsText: true}},
+			Value: gostap.Value{Float: f, IsFloat: true}}
+	}
 	many := gostap.Global{Keys: 1}
 	for i := range 1000 {
 		many.Elements = append(many.Elements, gostap.Element{Key: []gostap.Value{{Text: fmt.Sprint(i), IsText: true}},
 			Value: gostap.Value{Int: int64(i)}})
 	}
 	out := l.globals(gostap.Globals{"many": many,
+		"odd": {Keys: 1, Elements: []gostap.Element{odd(math.Inf(-1)), odd(math.NaN()), odd(math.Inf(1)), odd(3)}},
 		"big": {Elements: []gostap.Element{{Value: gostap.Value{Int: 1<<62 + 1}}}},
 		"stat": {Elements: []gostap.Element{{Stats: &gostap.Stats{Count: 2, Sum: 1<<60 + 1, Min: -5, Max: 1 << 60,
 			Histograms: []gostap.Histogram{{Buckets: []gostap.Bucket{{From: 0, To: 0, Count: 3}}}}}}}}})
@@ -167,7 +174,7 @@ func TestGlobals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"value":"4611686018427387905"`, `"sum":"1152921504606846977"`, `"buckets":[[0,0,3]]`,
-		`"of":1000`, `"key":["999"]`} {
+		`"of":1000`, `"key":["999"]`, `"value":"NaN","number":0`, `"key":["3"],"value":"3"`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %s", want)
 		}
