@@ -201,7 +201,14 @@ class Card {
   }
 
   update(g) {
-    if (g.stacks) return this.flame(g);
+    // What an array has is not known before it has something, and it may be emptied.
+    const kind = g.stacks ? "flame" : g.rows.length || !this.kind ? `${g.keys} ${g.stat}` : this.kind;
+    if (this.kind !== kind && (this.kind = kind)) {
+      this.value = this.graph = this.rows = null;
+      this.heats.clear();
+      this.canvases.clear();
+    }
+    if (kind === "flame") return this.flame(g);
     if (scalar(g)) {
       if (!this.value) this.body.replaceChildren(this.value = element("div", "scalar"));
       this.value.textContent = g.rows.length ? digits(g.rows[0].value) : "";
@@ -218,7 +225,7 @@ class Card {
       this.body.replaceChildren(this.note = element("p", "note"), this.graph.box);
     }
     this.note.textContent = `${g.of} stacks; a function's button makes it as wide as the graph`;
-    this.graph.draw(g.stacks);
+    this.graph.draw(g.stacks || []);
   }
 
   table(g) {
