@@ -27,7 +27,7 @@ func (o *options) checkMerge(fs *pflag.FlagSet) error {
 	case !o.merge && fs.Changed("elements"):
 		return slip.New("--elements is about what hosts tell for one answer", "--merge --elements 100")
 	case fs.Changed("elements") && (o.elements < 1 || o.elements > 1<<20):
-		return slip.New(fmt.Sprintf("--elements takes a number of elements from 1, not %d", o.elements), "")
+		return slip.New(fmt.Sprintf("--elements takes a number of elements, 1 to %d, not %d", 1<<20, o.elements), "")
 	case !o.merge:
 		return nil
 	case len(o.remotes) == 0:

@@ -158,16 +158,17 @@ func ask(args []string) (a asked, err error) {
 	}
 	for _, n := range []struct {
 		name, value, what string
+		most              int
 		to                *int
-	}{{"--max-hits", hits, "hits a second", &a.spec.Limits.HitsPerSecond},
-		{"--max-cpu", share, "percent", &a.spec.Limits.CPUPercent},
-		{"--elements", elements, "elements", &a.spec.Limits.Elements}} {
+	}{{"--max-hits", hits, "hits a second", math.MaxInt32, &a.spec.Limits.HitsPerSecond},
+		{"--max-cpu", share, "percent", 100, &a.spec.Limits.CPUPercent},
+		{"--elements", elements, "elements", 1 << 20, &a.spec.Limits.Elements}} {
 		if n.value == "" {
 			continue
 		}
-		if *n.to, err = strconv.Atoi(n.value); err != nil || *n.to < 1 || *n.to > math.MaxInt32 {
-			return a, slip.New(fmt.Sprintf("kube: %s takes a number of %s, 1 to %d, not %q", n.name, n.what,
-				math.MaxInt32, n.value), "")
+		if *n.to, err = strconv.Atoi(n.value); err != nil || *n.to < 1 || *n.to > n.most {
+			return a, slip.New(fmt.Sprintf("kube: %s takes a number of %s, 1 to %d, not %q", n.name, n.what, n.most,
+				n.value), "")
 		}
 	}
 	return a, a.complete(file, selector, where, lasts, sample)

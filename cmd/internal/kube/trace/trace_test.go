@@ -47,7 +47,7 @@ func TestAsk(t *testing.T) {
 		{"-l a=b --for soon errsnoop", `not "soon"`},
 		{"-l a=b --for 25h errsnoop", `not "25h"`},
 		{"-l a=b --max-hits x errsnoop", `not "x"`},
-		{"-l a=b --elements 0 errsnoop", `--elements takes a number of elements, 1 to 2147483647, not "0"`},
+		{"-l a=b --elements 0 errsnoop", `--elements takes a number of elements, 1 to 1048576, not "0"`},
 		{"-l a=b --sample 0 errsnoop", `not "0"`},
 		{"-l a=b errsnoop -e x", "a script and the tool errsnoop"},
 		{"-l a=b errsnoop --nope", "neither errsnoop nor kube run has an option --nope"},
@@ -57,7 +57,7 @@ func TestAsk(t *testing.T) {
 		{"-l a=b --wait=yes errsnoop", "--wait takes no value"},
 		{"-l a=b --page=true errsnoop", "--page takes no value"},
 		{"-l a=b --for 18446744074 errsnoop", `not "18446744074"`}, // in nanoseconds less than a second, if it runs over
-		{"-l a=b --elements 3000000000 errsnoop", `1 to 2147483647, not "3000000000"`},
+		{"-l a=b --elements 1048577 errsnoop", `1 to 1048576, not "1048577"`},
 		{"-l a=b --max-hits 3000000000 errsnoop", `1 to 2147483647, not "3000000000"`},
 		{"-l a=b --sample 3000000000 errsnoop", `not "3000000000"`},
 		{"-l a=b,a=c errsnoop", "nothing has a=b and a=c"},
