@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 // follower prints what comes of a Trace.
 type follower struct {
 	namespace, name string
+	uid             string // "" before it was seen
 	s               Streams
 	// quiet: no progress.
 	quiet   bool
@@ -175,6 +177,10 @@ func (f *follower) watch(ctx context.Context, last *status) error {
 		func(kind string, r resource) bool {
 			if r.Metadata.Name != f.name {
 				return true
+			}
+			if f.uid = cmp.Or(f.uid, r.Metadata.UID); f.uid != r.Metadata.UID {
+				gone = true // another one has its name
+				return false
 			}
 			some = true
 			*last = r.Status

@@ -93,6 +93,7 @@ func logs(ctx context.Context, args []string, s Streams) (int, error) {
 		return 0, err
 	}
 	f := newFollower(found[0].Metadata.Namespace, p.names[0], s)
+	f.uid = found[0].Metadata.UID
 	f.quiet = true
 	f.take(&found[0].Status)
 	switch {
@@ -119,6 +120,7 @@ func stop(ctx context.Context, args []string, s Streams) (worst int, err error) 
 			return 0, err
 		}
 		f := newFollower(found[0].Metadata.Namespace, name, s)
+		f.uid = found[0].Metadata.UID
 		f.quiet = true
 		if found[0].Status.finished() {
 			// It stays until its time is over, or somebody deletes it.

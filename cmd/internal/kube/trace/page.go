@@ -151,7 +151,7 @@ func pageCommand(ctx context.Context, args []string, s Streams) (int, error) {
 			"gostap kube run --page makes one that has; gostap kube logs -f "+r.Metadata.Name+" shows what it prints")
 	}
 	f := newFollower(r.Metadata.Namespace, r.Metadata.Name, Streams{Out: io.Discard, Err: io.Discard})
-	f.quiet, f.view = true, newView(f.name, false)
+	f.quiet, f.view, f.uid = true, newView(f.name, false), r.Metadata.UID
 	f.view.take(r)
 	fmt.Fprintf(s.Err, "the trace is at %s; Ctrl-C ends looking at it\n", p.URL())
 	p.Show(ctx, f.view.far, func(ctx context.Context) {

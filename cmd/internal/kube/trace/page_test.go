@@ -58,7 +58,8 @@ func (c *cluster) write(name, text string) {
 
 // has is a Trace, with more of its spec and of its status.
 func has(spec, status string) string {
-	return `{"kind":"Trace","metadata":{"name":"x","namespace":"shop"},"spec":{` + spec + `},"status":{` + status + `}}`
+	return `{"kind":"Trace","metadata":{"name":"x","uid":"1","namespace":"shop"},"spec":{` + spec + `},"status":{` +
+		status + `}}`
 }
 
 // tell has the watch tell of a Trace; what is told of later is all that a new one begins with.
@@ -255,6 +256,7 @@ func TestPageEnds(t *testing.T) {
 		{"refused", `"phase":"Refused","message":"no <b>pods</b>\n"`, "", state.Refused, "no <b>pods</b>", ""},
 		{"done without", `"phase":"Done"`, "", state.Ended, "", "nothing has come of it for this page"},
 		{"new", ``, "", state.Pending, "", "has not begun it yet"},
+		{"another of its name", counted("Running", 5, 3), "MODIFIED", state.Gone, "the trace was deleted", ""},
 		{"deleted", counted("Running", 5, 3), "DELETED", state.Gone, "the trace was deleted", ""},
 		{"not found", counted("Running", 5, 3), "gone", state.Gone, "the trace was deleted", ""},
 	} {
@@ -264,7 +266,11 @@ func TestPageEnds(t *testing.T) {
 			if x.then == "gone" {
 				c.write("gone", "")
 			} else if x.then != "" {
-				c.tell(x.then, has(`"page":true`, x.status))
+				trace := has(`"page":true`, x.status)
+				if x.then == "MODIFIED" {
+					trace = strings.Replace(trace, `"uid":"1"`, `"uid":"2"`, 1)
+				}
+				c.tell(x.then, trace)
 			}
 			s := show(t, "page", "x")
 			now := s.now(x.is, func(s *state.State) bool { return s.State == x.is })

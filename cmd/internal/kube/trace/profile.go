@@ -124,6 +124,7 @@ func start(ctx context.Context, a asked, s Streams) (*follower, error) {
 		return nil, err
 	}
 	f := newFollower(made.Metadata.Namespace, made.Metadata.Name, s)
+	f.uid = made.Metadata.UID
 	fmt.Fprintf(s.Err, "trace %s in %s; Ctrl-C ends it\n", f.name, f.namespace)
 	return f, nil
 }

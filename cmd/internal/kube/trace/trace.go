@@ -88,6 +88,7 @@ func Run(ctx context.Context, args []string, s Streams) int {
 type resource struct {
 	Metadata struct {
 		Name, Namespace   string
+		UID               string
 		CreationTimestamp time.Time
 	}
 	Spec   spec
