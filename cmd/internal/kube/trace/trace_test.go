@@ -56,7 +56,7 @@ func TestAsk(t *testing.T) {
 		{"-l a=b --separate errsnoop", `{"tool":"errsnoop","pods":{"matchLabels":{"a":"b"}},"separate":true}`},
 		{"-l a=b --wait=yes errsnoop", "--wait takes no value"},
 		{"-l a=b --page=true errsnoop", "--page takes no value"},
-		{"-l a=b --for 18446744074 errsnoop", `not "18446744074"`}, // in nanoseconds less than a second, if it runs over
+		{"-l a=b --for 18446744074 errsnoop", `not "18446744074"`}, // its nanoseconds run over to less than a second
 		{"-l a=b --elements 1048577 errsnoop", `1 to 1048576, not "1048577"`},
 		{"-l a=b --max-hits 3000000000 errsnoop", `1 to 2147483647, not "3000000000"`},
 		{"-l a=b --sample 3000000000 errsnoop", `not "3000000000"`},
