@@ -44,7 +44,7 @@ func (v *view) take(r *resource) {
 		if s, err := state.Unpack(now); err == nil {
 			v.far.Take(s)
 		} else {
-			v.bad = "what the Trace has for this page cannot be read: " + err.Error()
+			v.bad = fmt.Sprintf("what the Trace has for this page cannot be read: %.200v", err) // it has parts of that
 		}
 	}
 	note, why := v.bad, ""

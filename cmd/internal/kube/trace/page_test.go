@@ -2,7 +2,9 @@ package trace
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -282,6 +284,22 @@ func TestPageEnds(t *testing.T) {
 				t.Errorf("status %d", status)
 			}
 		})
+	}
+}
+
+// TestPageBad: of what cannot be read little is repeated.
+func TestPageBad(t *testing.T) {
+	for _, text := range []string{`{"state":"running","now":1` + strings.Repeat("1", 1<<20) + `}`,
+		`{"state":"` + strings.Repeat("<", 1<<20) + `"}`} {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		io.WriteString(z, text)
+		z.Close()
+		v, r := newView("x", false), &resource{}
+		r.Spec.Page, r.Status.Phase, r.Status.Page = true, "Running", base64.StdEncoding.EncodeToString(b.Bytes())
+		if v.take(r); !strings.Contains(v.bad, "cannot be read: ") || len(v.bad) > 1000 {
+			t.Errorf("%d bytes: %.100s", len(v.bad), v.bad)
+		}
 	}
 }
 
