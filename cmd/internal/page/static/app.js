@@ -70,6 +70,7 @@ const draw = (s, now) => {
     }, series, at("rates"));
     chart.shown = shown;
   }
+  if (series[0].length > 0 && series[0][series[0].length - 1] >= s.now / 1000) series.forEach(list => list.length = 0);
   series[0].push(s.now / 1000);
   shown.forEach((p, i) => series[i + 1].push(now[p].hits));
   if (series[0].length > moments) series.forEach(list => list.shift());
@@ -159,7 +160,7 @@ const show = s => {
   at("pause").disabled = s.probes.every(p => p.fixed);
   if (over) for (const id of ["pause", "hold", "reset", "stop"]) at(id).disabled = true;
   const now = rates(s);
-  if (!before || s.now > before.now) {
+  if (!before || s.now !== before.now) { // a clock may be set back
     probes(s, now);
     draw(s, now);
     globals(s);
