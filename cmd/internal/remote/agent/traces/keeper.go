@@ -589,7 +589,8 @@ func (k *Keeper) forgotten() {
 		}
 		if _, there := slices.BinarySearch(names, name); !there {
 			k.state.remove(name)
-			if t.status, t.tried = (Status{}), false; !t.there {
+			// Its file is read anew: of one that was refused nothing is known.
+			if t.status, t.taken, t.digest = (Status{}), false, ""; !t.there {
 				delete(k.traces, name)
 			}
 			continue
