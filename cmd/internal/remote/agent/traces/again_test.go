@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestForget: a status that is deleted has a file tried again, also one of which nothing could be read.
@@ -27,4 +28,40 @@ func TestForget(t *testing.T) {
 	}
 	x.put("wrong.yaml", head+"spec: {script: quick}", 0o600)
 	x.await("wrong", Done, "")
+}
+
+// TestStoppedEarly: what is ended before its probes are in place is no failure, and one that ends with the agent begins
+// again with the next one.
+func TestStoppedEarly(t *testing.T) {
+	t.Parallel()
+	x := newTrial(t, func(c *Config) {
+		c.Take = func() func(bool, int64) {
+			return func(well bool, _ int64) {
+				if !well {
+					t.Error("one is told to have failed")
+				}
+			}
+		}
+	})
+	for _, name := range []string{"unready", "newborn"} {
+		x.put(name+".stp", name, 0o600)
+		x.awaitLine("trace " + name + ": begins")
+	}
+	x.end()
+	for _, name := range []string{"unready", "newborn"} {
+		st := x.await(name, Pending, "begins again with the next one")
+		if st.Digest != "" || strings.Contains(st.Message, "error") {
+			t.Errorf("%s: %+v", name, st)
+		}
+	}
+	x.begin()
+	for _, name := range []string{"unready", "newborn"} {
+		for strings.Count(x.said(), "trace "+name+": begins") < 2 {
+			time.Sleep(20 * time.Millisecond)
+		}
+		os.Remove(filepath.Join(x.dir, name+".stp"))
+		if st := x.await(name, Done, "its file was removed"); strings.Contains(st.Message, "error") {
+			t.Errorf("%s: %+v", name, st)
+		}
+	}
 }

@@ -350,7 +350,7 @@ func (k *Keeper) step(t *trace, ending bool) {
 		delete(k.traces, t.name)
 		return
 	case !t.there && !finished(t.status.Phase):
-		k.finish(t, Done, "its file was removed\n")
+		k.finish(t, Done, removed+"\n")
 	case !t.there:
 	case t.refused != "":
 		k.refuse(t, t.refused)
@@ -417,20 +417,28 @@ func (k *Keeper) wait(t *trace, why string) {
 	}
 }
 
+// Why a session is ended.
+const (
+	removed = "its file was removed"
+	changed = "its file was changed"
+	stopped = "the agent was stopped"
+	overdue = "it had not ended in its time"
+)
+
 // follow looks after a session.
 func (k *Keeper) follow(t *trace, ending bool) {
 	s := t.s
 	why := ""
 	switch {
 	case ending:
-		why = "the agent was stopped"
+		why = stopped
 		t.again = t.again || t.why == "" && t.there
 	case !t.there && k.seen:
-		why = "its file was removed"
+		why = removed
 	case t.taken && t.digest != t.status.Digest:
-		why = "its file was changed"
+		why = changed
 	case s.late():
-		why = "it had not ended in its time"
+		why = overdue
 	}
 	if t.why == "" {
 		t.why = why
@@ -462,6 +470,9 @@ func (k *Keeper) follow(t *trace, ending bool) {
 		return
 	}
 	k.count.Add(-1)
+	if !ran && t.why != "" && t.why != overdue { // what it says of being stopped before it began is no error
+		err, said = nil, ""
+	}
 	t.free(err == nil, st.Lost)
 	k.notes.forget(s)
 	t.s, t.due = nil, time.Time{}

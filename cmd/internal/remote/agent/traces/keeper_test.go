@@ -40,6 +40,13 @@ func TestMain(m *testing.M) {
 		cmd.Stdout = os.Stdout
 		cmd.Start()
 		os.Exit(0)
+	case strings.Contains(args, "unready"): // stopped before its probes are in place
+		<-told
+		fmt.Fprintln(os.Stderr, "error: stopped by a signal before the probes were in place: nothing was traced")
+		os.Exit(1)
+	case strings.Contains(args, "newborn"): // before it looks for signals
+		signal.Reset(syscall.SIGINT)
+		time.Sleep(time.Minute)
 	case strings.Contains(args, "quick"):
 		fmt.Println(args)
 		os.Exit(0)
