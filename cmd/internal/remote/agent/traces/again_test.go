@@ -65,3 +65,17 @@ func TestStoppedEarly(t *testing.T) {
 		}
 	}
 }
+
+// TestBack: a file that gets the content back that has run waits for nothing.
+func TestBack(t *testing.T) {
+	t.Parallel()
+	x := newTrial(t, nil)
+	for i, back := range []string{"script: two, begin: 2999-01-01T00:00:00Z", "script: two, limits: {seconds: 0}"} {
+		x.put("a.yaml", head+"spec: {script: quick}", 0o600)
+		x.await("a", Done, "")
+		x.put("a.yaml", head+"spec: {"+back+"}", 0o600)
+		x.awaitLine(map[bool]string{true: "begins at 2999", false: "refused"}[i == 0])
+		x.put("a.yaml", head+"spec: {script: quick}", 0o600)
+		x.await("a", Done, "it has run, and is not run again")
+	}
+}

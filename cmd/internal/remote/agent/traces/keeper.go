@@ -354,7 +354,8 @@ func (k *Keeper) step(t *trace, ending bool) {
 	case !t.there:
 	case t.refused != "":
 		k.refuse(t, t.refused)
-	case t.taken && t.digest != "" && t.digest == t.status.Digest && t.status.Phase == Refused:
+	case t.taken && t.digest != "" && t.digest == t.status.Digest &&
+		(t.status.Phase == Refused || t.status.Phase == Pending): // it is what it was before others came
 		k.finish(t, Done, "it has run, and is not run again\n")
 	case t.taken && !t.tried && t.digest != t.status.Digest && time.Now().After(t.retry):
 		k.begin(t)
