@@ -175,15 +175,24 @@ func (n *node) add(name, field *node) error {
 type jsonReader struct {
 	dec  *json.Decoder
 	text []byte
+	// read bytes of it are counted: so many lines, and so many characters of the next one.
+	read, line, col int
 }
 
 // at is a node without a value for the next token.
 func (r *jsonReader) at() *node {
-	b := r.text[:min(int(r.dec.InputOffset()), len(r.text))]
-	rest := r.text[len(b):]
-	b = r.text[:len(r.text)-len(bytes.TrimLeft(rest, " \t\r\n,:"))]
-	last := bytes.LastIndexByte(b, '\n')
-	return &node{line: bytes.Count(b, []byte("\n")) + 1, col: utf8.RuneCount(b[last+1:]) + 1}
+	next := min(int(r.dec.InputOffset()), len(r.text))
+	rest := r.text[next:]
+	next += len(rest) - len(bytes.TrimLeft(rest, " \t\r\n,:"))
+	for ; r.read < next; r.read++ { // each byte is counted once: a file may have many tokens
+		switch c := r.text[r.read]; {
+		case c == '\n':
+			r.line, r.col = r.line+1, 0
+		case utf8.RuneStart(c):
+			r.col++
+		}
+	}
+	return &node{line: r.line + 1, col: r.col + 1}
 }
 
 func (r *jsonReader) value(depth int) (*node, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gostap/gostap/cmd/internal/asked"
@@ -157,4 +158,17 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestManyTokens: the place of each part of a file is known without reading what is before it again, which took half a
+// minute, in which the agent did nothing else.
+func TestManyTokens(t *testing.T) {
+	began := time.Now()
+	_, err := Parse("x.json", []byte(`{"spec": {"args": [`+strings.Repeat("1,", 120_000)+"\n\"é\",}"))
+	if want := "x.json:2:5: error: it is no JSON"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
 }
