@@ -79,3 +79,17 @@ func TestBack(t *testing.T) {
 		x.await("a", Done, "it has run, and is not run again")
 	}
 }
+
+// TestLong: a message is bounded, whatever a file has in it, and a status can be read again.
+func TestLong(t *testing.T) {
+	t.Parallel()
+	x := newTrial(t, nil)
+	x.put("a.yaml", head+"spec: {script: one, limits: {seconds: '"+strings.Repeat("<", 200<<10)+"'}}", 0o600)
+	x.put("b.stp", "noisy", 0o600)
+	for _, name := range []string{"a", "b"} {
+		st := x.await(name, Refused, "<<<<")
+		if len(st.Message) > 2*mostMessage+10 || !strings.Contains(st.Message, "...") {
+			t.Errorf("%s: %d bytes", name, len(st.Message))
+		}
+	}
+}

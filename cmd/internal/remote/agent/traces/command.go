@@ -126,7 +126,7 @@ func show(path, name string, out, errw io.Writer) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return slip.Plain(err)
 	}
-	said, err := s.read(name+logFile, mostStatus*4)
+	said, err := s.read(name+logFile, 4*mostLog) // as above
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return slip.Plain(err)
 	}

@@ -321,6 +321,7 @@ func (k *Keeper) take(t *trace, dir *os.File) {
 
 // refuse says why nothing is run. What has run before stays known.
 func (k *Keeper) refuse(t *trace, text string) {
+	text = short(text)
 	now := time.Now().UTC()
 	t.tried, t.saved, t.refused = true, false, ""
 	t.status.Phase, t.status.Message, t.status.Finished, t.status.File = Refused, text, &now, t.file
@@ -528,12 +529,18 @@ func tail(said string) string {
 	return said
 }
 
-// finish takes a last status.
-func (k *Keeper) finish(t *trace, phase, message string) {
-	now := time.Now().UTC()
+// short is a message that a status has room for: what a file has is in it, perhaps.
+func short(message string) string {
 	if len(message) > 2*mostMessage {
 		message = strings.ToValidUTF8(message[:2*mostMessage], "") + "...\n"
 	}
+	return message
+}
+
+// finish takes a last status.
+func (k *Keeper) finish(t *trace, phase, message string) {
+	now := time.Now().UTC()
+	message = short(message)
 	t.status.Phase, t.status.Message, t.status.Finished, t.saved = phase, message, &now, false
 	line := "trace " + t.name + ": " + strings.ToLower(phase)
 	if text := headline(message); text != "" {

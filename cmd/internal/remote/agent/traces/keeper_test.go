@@ -40,6 +40,9 @@ func TestMain(m *testing.M) {
 		cmd.Stdout = os.Stdout
 		cmd.Start()
 		os.Exit(0)
+	case strings.Contains(args, "noisy"):
+		fmt.Fprintln(os.Stderr, "error: "+strings.Repeat("<", 60<<10))
+		os.Exit(1)
 	case strings.Contains(args, "unready"): // stopped before its probes are in place
 		<-told
 		fmt.Fprintln(os.Stderr, "error: stopped by a signal before the probes were in place: nothing was traced")

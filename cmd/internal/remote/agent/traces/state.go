@@ -59,8 +59,8 @@ const (
 // fresh is the ending of a file that is being written, whose name begins with a dot.
 const fresh = ".new"
 
-// mostStatus is how long a status is at most.
-const mostStatus = 64 << 10
+// mostStatus is how long a status is at most: its message has twice mostMessage, of which JSON makes up to six of each.
+const mostStatus = 128 << 10
 
 // State is a directory with what came of Traces.
 type State struct{ dir *os.File }
