@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,9 +57,7 @@ func TestStoppedEarly(t *testing.T) {
 	}
 	x.begin()
 	for _, name := range []string{"unready", "newborn"} {
-		for strings.Count(x.said(), "trace "+name+": begins") < 2 {
-			time.Sleep(20 * time.Millisecond)
-		}
+		x.awaitLines("trace "+name+": begins", 2)
 		os.Remove(filepath.Join(x.dir, name+".stp"))
 		if st := x.await(name, Done, "its file was removed"); strings.Contains(st.Message, "error") {
 			t.Errorf("%s: %+v", name, st)
@@ -91,5 +90,28 @@ func TestLong(t *testing.T) {
 		if len(st.Message) > 2*mostMessage+10 || !strings.Contains(st.Message, "...") {
 			t.Errorf("%s: %d bytes", name, len(st.Message))
 		}
+	}
+}
+
+// TestCrowded: of more files than are looked at or taken, those that have been taken stay, and no others come.
+func TestCrowded(t *testing.T) {
+	t.Parallel()
+	x := newTrial(t, nil)
+	x.put("zz.stp", "one", 0o600)
+	x.await("zz", Running, "")
+	x.put("zz.json", "{", 0o600)
+	x.awaitLine("zz.json is not taken: there is zz.stp")
+	for i := range 3 * mostFiles {
+		text := fmt.Sprintf("%sspec: {script: quick %d, begin: 2999-01-01T00:00:00Z}", head, i)
+		x.put(fmt.Sprintf("m%03d.yaml", 999-i), text, 0o600)
+	}
+	for i := range mostEntries {
+		x.put(fmt.Sprint("README", i), "", 0o600)
+	}
+	x.awaitLine("has more than 2000 files: not all of them are looked at")
+	time.Sleep(every + 2*settled)
+	x.await("zz", Running, "")
+	if n := strings.Count(x.said(), ": begins at 2999"); n >= mostFiles {
+		t.Errorf("%d are taken beside one", n)
 	}
 }

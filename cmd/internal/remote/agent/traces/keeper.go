@@ -234,19 +234,35 @@ func (k *Keeper) look() {
 			k.Log(fmt.Sprintf("WARNING: %s is not taken: %s", filepath.Join(k.Dir, file), why))
 		}
 	}
+	if more { // the files that are taken are among them, wherever the directory has its end
+		for _, t := range k.traces {
+			if _, err := look(dir, t.file); t.there && err == nil {
+				names = append(names, t.file)
+			}
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
+	}
+	room := mostFiles
+	for _, file := range names {
+		if t := k.traces[nameOf(file)]; t != nil && t.there && t.file == file {
+			files[t.name] = file
+			room--
+		}
+	}
 	for _, file := range names {
 		name := nameOf(file)
-		if name == "" {
+		switch {
+		case name == "":
 			strange(file, "a Trace is in NAME.yaml, NAME.yml or NAME.json, a script in NAME.stp")
-			continue
-		}
-		switch t := k.traces[name]; {
-		case files[name] != "" && (t == nil || t.file != file):
+		case files[name] == file:
+		case files[name] != "":
 			strange(file, "there is "+files[name]+", and both would be the trace "+name)
-		case files[name] == "" && len(files) == mostFiles && (t == nil || !t.there):
+		case room == 0:
 			left++
 		default:
 			files[name] = file
+			room--
 		}
 	}
 	k.odd = odd

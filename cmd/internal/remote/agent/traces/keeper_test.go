@@ -146,9 +146,15 @@ func (x *trial) await(name, phase, text string) Status {
 // awaitLine waits for a line of the log.
 func (x *trial) awaitLine(text string) {
 	x.t.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(x.said(), text); time.Sleep(20 * time.Millisecond) {
+	x.awaitLines(text, 1)
+}
+
+// awaitLines waits for so many.
+func (x *trial) awaitLines(text string, n int) {
+	x.t.Helper()
+	for end := time.Now().Add(time.Minute); strings.Count(x.said(), text) < n; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			x.t.Fatalf("not said: %s\n%s", text, x.said())
+			x.t.Fatalf("not said %d times: %s\n%s", n, text, x.said())
 		}
 	}
 }
@@ -181,7 +187,7 @@ func TestLife(t *testing.T) {
 	}
 	x.put("a.stp", "two", 0o600)
 	x.awaitLine("trace a: done: its file was changed")
-	x.await("a", Running, "")
+	x.awaitLines("trace a: runs", 2)
 	if got := x.out("a.before"); !strings.HasPrefix(got, "begun ") ||
 		!strings.HasSuffix(got, "one --\nits end probe\n") {
 		t.Errorf("%q", got)
