@@ -222,7 +222,7 @@ var mappers = map[string]string{
 // foreign.Goroutine first, or the program ends when a file is cut short meanwhile; these have been looked at.
 var goroutines = map[string]int{
 	"cmd/internal/cli/cleanup.go":                 1, // removes what ended sessions have left
-	"cmd/internal/remote/run.go":                  3, // talks to hosts
+	"cmd/internal/remote/run.go":                  4, // talks to hosts; says that it is there
 	"cmd/internal/follow/follow.go":               1, // looks for pods, guarded
 	"cmd/internal/kube/fleet.go":                  2, // read what kubectl says
 	"cmd/internal/kube/told.go":                   1, // translates, guarded

@@ -327,15 +327,32 @@ func (s *client) greet(l *link, body []byte) error {
 	return l.sendJSON(frameRequest, &q)
 }
 
+// live says that this side is there, until done is closed: also while what it prints is not taken, by a pager say.
+func (l *link) live(done <-chan struct{}) {
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-alive.C:
+			if l.send(frameAlive, nil) != nil {
+				return
+			}
+		}
+	}
+}
+
 // talk has the session run. begun says that it had the request when it failed.
 func (s *client) talk(l *link) (status int, begun bool, err error) {
 	frames := make(chan frame)
 	done := make(chan struct{})
 	defer close(done)
 	go readFrames(l.conn, frames, done)
+	go l.live(done)
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
-	lost := time.NewTimer(lostAfter)
+	lost := newPatience()
 	defer lost.Stop()
 	var sets <-chan []Pod // behind the request
 	// A session that has ended hears nothing any more, and what it said before, its end too, is still to be read: that
@@ -349,7 +366,9 @@ func (s *client) talk(l *link) (status int, begun bool, err error) {
 				sent(l.send(frameAlive, s.clock.question()))
 			}
 		case <-lost.C:
-			return 0, begun, fmt.Errorf("nothing was heard from there for %v", lostAfter)
+			if lost.over() {
+				return 0, begun, fmt.Errorf("nothing was heard from there for %v", lostAfter)
+			}
 		case set := <-sets:
 			if !deaf {
 				sent(l.sendJSON(framePods, set))
@@ -365,7 +384,7 @@ func (s *client) talk(l *link) (status int, begun bool, err error) {
 			if f.err != nil {
 				return 0, begun, f.err
 			}
-			lost.Reset(lostAfter)
+			lost.heard()
 			switch f.kind {
 			case frameHello:
 				if begun {

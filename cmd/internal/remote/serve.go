@@ -152,7 +152,7 @@ func readFrames(c *conn, frames chan<- frame, done <-chan struct{}) {
 func listen(c *conn, frames <-chan frame, sets chan []Pod, t *teller, done <-chan struct{}, gone *atomic.Bool) {
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
-	lost := time.NewTimer(lostAfter)
+	lost := newPatience()
 	defer lost.Stop()
 	var sig atomic.Int32
 	// A signal that comes before the command looks for it is lost, so it is sent until the command has ended.
@@ -176,8 +176,10 @@ func listen(c *conn, frames <-chan frame, sets chan []Pod, t *teller, done <-cha
 				raise(n)
 			}
 		case <-lost.C:
-			gone.Store(true)
-			raise(int32(unix.SIGTERM))
+			if lost.over() {
+				gone.Store(true)
+				raise(int32(unix.SIGTERM))
+			}
 		case f := <-frames:
 			switch {
 			case f.err != nil:
@@ -202,7 +204,7 @@ func listen(c *conn, frames <-chan frame, sets chan []Pod, t *teller, done <-cha
 				}
 			}
 			if frames != nil {
-				lost.Reset(lostAfter)
+				lost.heard()
 			}
 		}
 	}

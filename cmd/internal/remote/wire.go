@@ -38,6 +38,34 @@ const (
 	lostAfter  = 20 * time.Second
 )
 
+// secondLook is how long who thinks so looks whether something has come: who was stopped himself, or had to wait until
+// somebody took what he wrote, has not read it yet.
+const secondLook = time.Second
+
+// patience waits for the other side.
+type patience struct {
+	*time.Timer
+	late bool
+}
+
+func newPatience() *patience { return &patience{Timer: time.NewTimer(lostAfter)} }
+
+// heard begins anew.
+func (p *patience) heard() {
+	p.late = false
+	p.Reset(lostAfter)
+}
+
+// over says, when the time is over, that the other side is gone.
+func (p *patience) over() bool {
+	if p.late {
+		return true
+	}
+	p.late = true
+	p.Reset(secondLook)
+	return false
+}
+
 // Protocol is the version of what is said here.
 const Protocol = 4
 

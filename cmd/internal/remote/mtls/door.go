@@ -132,8 +132,15 @@ func (p *Peer) say(line string) error {
 	return err
 }
 
-// Read gives what the client says.
-func (p *Peer) Read(b []byte) (int, error) { return p.conn.Read(b) }
+// Read gives what the client says. Who says something is there: that it takes nothing at the time, since nobody reads
+// what it prints, is no reason to cut it off.
+func (p *Peer) Read(b []byte) (int, error) {
+	n, err := p.conn.Read(b)
+	if n > 0 {
+		p.conn.SetWriteDeadline(time.Now().Add(stuck))
+	}
+	return n, err
+}
 
 // Write is for the client. Its error is final.
 func (p *Peer) Write(b []byte) (int, error) { return (&steady{p.conn}).Write(b) }

@@ -1,5 +1,7 @@
 package mtls
 
+import "crypto/tls"
+
 // LoadAt and OpenAt are Load and Open by another clock.
 var (
 	LoadAt = load
@@ -8,3 +10,6 @@ var (
 
 // MostWaiting is how many guests are met at a time.
 const MostWaiting = mostWaiting
+
+// PeerOf is a client at a connection.
+func PeerOf(c *tls.Conn) *Peer { return &Peer{conn: c} }
