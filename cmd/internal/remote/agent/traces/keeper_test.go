@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	case strings.Contains(args, "breaks"):
 		ready.Tell(os.Environ(), "READY=1")
-		fmt.Fprintln(os.Stderr, "WARNING: 7 events lost\nERROR: it breaks")
+		fmt.Fprintln(os.Stderr, "WARNING: 7 events lost\nERROR: it breaks near 'x' at <input>:3:4")
 		os.Exit(1)
 	case strings.Contains(args, "lingers"):
 		cmd := exec.Command("sleep", "20")
@@ -292,7 +292,7 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%+v", st)
 		}
 	}
-	if st := x.await("breaks", Failed, "ERROR: it breaks"); st.Lost != 7 {
+	if st := x.await("breaks", Failed, "ERROR: it breaks near 'x' at breaks.stp:3:4"); st.Lost != 7 {
 		t.Errorf("%+v", st)
 	}
 	x.awaitLine("trace script: refused: script.stp:1:7: error: no such thing\n")

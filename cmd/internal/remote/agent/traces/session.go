@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -171,14 +172,14 @@ func (s *stderr) Write(b []byte) (int, error) {
 	return s.errs.Write(b)
 }
 
+// input is a place of the script, as gostap calls it.
+var input = regexp.MustCompile(`<input>(:\d+:\d+)`)
+
 // line takes a line of standard error.
 func (s *session) line(text string) {
 	text = strings.TrimSuffix(text, "\n")
-	if rest, ok := strings.CutPrefix(text, "<input>:"); ok {
-		text = s.place + ":" + rest
-		s.refuses = s.refuses || kept.Refuses("<input>:"+rest)
-	}
 	s.refuses = s.refuses || kept.Refuses(text)
+	text = input.ReplaceAllString(text, strings.ReplaceAll(s.place, "$", "$$")+"$1")
 	s.lost += kept.Lost(text)
 	s.said.Write([]byte(text + "\n"))
 }
