@@ -13,6 +13,9 @@ func TestTail(t *testing.T) {
 	if text, total, left := f.Text(); text != "abcde" || total != 5 || left != 2 {
 		t.Errorf("%q %d %d", text, total, left)
 	}
+	if total, left := f.Size(); total != 5 || left != 2 {
+		t.Errorf("%d %d", total, left)
+	}
 	x := Tail{Most: 10}
 	for range 1000 {
 		x.Write([]byte("abc"))
@@ -20,6 +23,9 @@ func TestTail(t *testing.T) {
 	x.Write([]byte("12\xff4"))
 	if text, total, left := x.Text(); text != "abcabc12\uFFFD4" || total != 3004 || left != 2994 || len(x.b) > 20 {
 		t.Errorf("%q %d %d", text, total, left)
+	}
+	if n := testing.AllocsPerRun(10, func() { x.Size() }); n > 0 {
+		t.Errorf("Size makes copies: %v", n)
 	}
 }
 

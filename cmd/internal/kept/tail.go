@@ -39,9 +39,22 @@ func (t *Tail) Write(b []byte) (int, error) {
 // Text is what was kept, as UTF-8: a byte that is none of it is U+FFFD. total is where it
 // ends; left is how many bytes before it are not there, or with First how many behind it.
 func (t *Tail) Text() (text string, total, left int64) {
+	total, left = t.Size()
+	return strings.ToValidUTF8(string(t.kept()), "\uFFFD"), total, left
+}
+
+// Size is total and left of Text, without the text, of which that makes a copy.
+func (t *Tail) Size() (total, left int64) {
+	n := int64(len(t.kept()))
 	if t.First {
-		return strings.ToValidUTF8(string(t.b), "\uFFFD"), int64(len(t.b)), t.total - int64(len(t.b))
+		return n, t.total - n
 	}
-	b := t.b[max(0, len(t.b)-t.Most):]
-	return strings.ToValidUTF8(string(b), "\uFFFD"), t.total, t.total - int64(len(b))
+	return t.total, t.total - n
+}
+
+func (t *Tail) kept() []byte {
+	if t.First {
+		return t.b
+	}
+	return t.b[max(0, len(t.b)-t.Most):]
 }

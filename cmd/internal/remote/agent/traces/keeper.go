@@ -467,10 +467,16 @@ func (k *Keeper) follow(t *trace, ending bool) {
 	s.mu.Lock()
 	ended, err, ran, refuses := s.ended, s.err, !s.ran.IsZero(), s.refuses
 	said, _, _ := s.said.Text()
-	text, total, left := s.out.Text()
+	total, left := s.out.Size()
 	st := t.status
 	if st.Lost, st.Result = s.lost, (Result{total, left}); s.out.First {
 		st.Result.Bytes += left // total is where the text ends
+	}
+	text := ""
+	pause := perWrite + time.Duration(min(total, int64(s.out.Most))>>20)*time.Second
+	due := ended || time.Since(t.wrote) >= pause
+	if due && t.bytes != st.Result.Bytes {
+		text, _, _ = s.out.Text() // up to 48 MB: not at each look
 	}
 	s.mu.Unlock()
 	if !ended {
@@ -482,7 +488,7 @@ func (k *Keeper) follow(t *trace, ending bool) {
 			st.Message = tail(said)
 		}
 		t.put(st)
-		if pause := perWrite + time.Duration(len(text)>>20)*time.Second; time.Since(t.wrote) >= pause {
+		if due {
 			k.write(t, text, said, st.Result.Bytes)
 		}
 		return
@@ -576,7 +582,8 @@ func (k *Keeper) size(t *trace) string {
 	return fmt.Sprintf(" (%d bytes in %s)", t.status.Result.Bytes, filepath.Join(k.State, t.name+outFile))
 }
 
-// write writes the output and the messages, if there are new ones. The error is that of the output.
+// write writes the output, text, if there is more of it than before, and the messages, if there are new ones. The error
+// is that of the output.
 func (k *Keeper) write(t *trace, text, said string, bytes int64) (err error) {
 	if t.wrote = time.Now(); t.bytes != bytes {
 		err = k.state.write(t.name+outFile, []byte(text))
