@@ -103,23 +103,28 @@ func (a *agent) runTraces(o *options) (err error) {
 		return nil
 	}
 	a.traces, err = traces.Begin(traces.Config{Dir: o.traces, State: o.state, Command: a.command[:1], Env: a.env,
-		Exports: o.exports, Guru: o.guru, Log: a.log.line, Take: a.place})
+		Exports: o.exports, Guru: o.guru, Log: a.log.line, Take: a.place,
+		Begun: a.note})
 	if err == nil {
 		a.log.line("running what is in " + o.traces + "; what comes of it is in " + o.state)
 	}
 	return err
 }
 
-// place takes a place for a session of the directory, and gives what gives it back.
-func (a *agent) place() func(well bool, lost int64) {
+// place takes a place for a session of the directory, and gives what gives it back, nil if there is none.
+func (a *agent) place() func() {
 	select {
 	case a.slots <- struct{}{}:
+		return func() { <-a.slots }
 	default:
 		return nil
 	}
+}
+
+// note has a session of the directory among those that run, until what it gives is called.
+func (a *agent) note() func(well bool, lost int64) {
 	entry := a.ledger.Begin()
 	return func(well bool, lost int64) {
-		<-a.slots
 		result := ledger.Failed
 		if well {
 			result = ledger.OK

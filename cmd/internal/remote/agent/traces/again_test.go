@@ -36,7 +36,7 @@ func TestForget(t *testing.T) {
 func TestStoppedEarly(t *testing.T) {
 	t.Parallel()
 	x := newTrial(t, func(c *Config) {
-		c.Take = func() func(bool, int64) {
+		c.Begun = func() func(bool, int64) {
 			return func(well bool, _ int64) {
 				if !well {
 					t.Error("one is told to have failed")
@@ -114,4 +114,47 @@ func TestCrowded(t *testing.T) {
 	if n := strings.Count(x.said(), ": begins at 2999"); n >= mostFiles {
 		t.Errorf("%d are taken beside one", n)
 	}
+}
+
+// TestNoRoom: what the machine has no room for at the time waits, and is no session of the metrics.
+func TestNoRoom(t *testing.T) {
+	t.Parallel()
+	gostap := filepath.Join(t.TempDir(), "gostap")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newTrial(t, func(c *Config) {
+		c.Command = []string{gostap}
+		c.Begun = func() func(bool, int64) {
+			if _, err := os.Stat(gostap); err != nil {
+				t.Error("a session is told to have begun")
+			}
+			return func(bool, int64) {}
+		}
+	})
+	x.put("a.stp", "quick", 0o600)
+	x.await("a", Pending, "no session can be begun, which is tried again: fork/exec "+gostap)
+	time.Sleep(every + 2*settled)
+	if st := x.await("a", Pending, "tried again"); st.Digest != "" || st.Started != nil ||
+		strings.Count(x.said(), "tried again") != 1 {
+		t.Errorf("%+v\n%s", st, x.said())
+	}
+	if err := os.Symlink(self, gostap); err != nil {
+		t.Fatal(err)
+	}
+	x.await("a", Done, "")
+}
+
+// TestWritten: a file that is written without an end is told.
+func TestWritten(t *testing.T) {
+	t.Parallel()
+	x := newTrial(t, nil)
+	x.put("a.stp", "one", 0o600)
+	x.await("a", Running, "")
+	for i := 0; !strings.Contains(x.said(), "trace a: waits until a.stp is written"); i++ {
+		x.put("a.stp", fmt.Sprint("one ", i), 0o600)
+		time.Sleep(100 * time.Millisecond)
+	}
+	x.await("a", Running, "") // what it was goes on meanwhile
 }

@@ -37,17 +37,20 @@ type Config struct {
 	Guru bool
 	// Log takes a line.
 	Log func(string)
-	// Take takes a place for a session. What it gives, nil if there is none, gives the place back: the session has
-	// ended, well or not, and has said how many events and hits are missing.
-	Take func() (free func(well bool, lost int64))
+	// Take takes a place for a session. What it gives, nil if there is none, gives the place back.
+	Take func() (free func())
+	// Begun is told of a session that runs, or could not begin. What it gives is told of its end, well or not, and how
+	// many events and hits it has said are missing.
+	Begun func() (ended func(well bool, lost int64))
 }
 
 const (
-	tick     = 200 * time.Millisecond
-	every    = 5 * time.Second // the directory is looked at without being told
-	settled  = time.Second     // so long a file has to stay as it is
-	perWrite = 2 * time.Second // the output is written so often, and later by a second for each MB
-	mostGone = 100             // Traces whose file is gone and whose result is kept
+	tick       = 200 * time.Millisecond
+	every      = 5 * time.Second  // the directory is looked at without being told
+	settled    = time.Second      // so long a file has to stay as it is
+	perWrite   = 2 * time.Second  // the output is written so often, and later by a second for each MB
+	longChange = 10 * time.Second // a file that is written for so long is told
+	mostGone   = 100              // Traces whose file is gone and whose result is kept
 )
 
 // Keeper runs the Traces of a directory.
@@ -73,6 +76,7 @@ type trace struct {
 	there      bool // its file is
 	stamp      stamp
 	since      time.Time // it is so
+	changes    time.Time // its content is waited for since then
 	taken      bool      // its content is known
 	tried      bool      // this content was refused, or the file is not believed
 	refused    string    // the reason, as long as it was not told
@@ -81,7 +85,8 @@ type trace struct {
 	status     Status
 	saved      bool // the status is written
 	s          *session
-	free       func(well bool, lost int64) // its place
+	free       func()                      // gives its place back
+	over       func(well bool, lost int64) // tells of its end
 	why        string                      // the session was told to end
 	again      bool                        // it is to begin again with the next agent
 	wrote      time.Time
@@ -288,12 +293,18 @@ func (k *Keeper) look() {
 			continue
 		}
 		if now != t.stamp || file != t.file || !t.there {
+			if t.taken || !t.there {
+				t.changes = time.Now()
+			}
 			t.stamp, t.file, t.there, t.since, t.taken = now, file, true, time.Now(), false
 		}
 		if !t.taken && time.Since(t.since) >= settled {
 			k.take(t, dir)
 		}
 		if !t.taken { // it is looked at again before the directory's time
+			if time.Since(t.changes) > longChange {
+				k.tell("trace "+name+": file", "trace "+name+": waits until "+file+" is written")
+			}
 			k.looked = time.Now().Add(settled + tick - every)
 		}
 	}
@@ -303,9 +314,6 @@ func (k *Keeper) look() {
 func (k *Keeper) take(t *trace, dir *os.File) {
 	b, err := take(dir, t.file, t.stamp)
 	if errors.Is(err, errBusy) || errors.Is(err, unix.ENOENT) {
-		if err == errBusy && time.Since(t.since) > 10*time.Second {
-			k.tell("trace "+t.name+": file", "trace "+t.name+": waits until "+t.file+" is written")
-		}
 		return
 	}
 	k.tell("trace "+t.name+": file", "")
@@ -410,20 +418,29 @@ func (k *Keeper) begin(t *trace) {
 		err = k.state.writeStatus(t.name, &st)
 	}
 	if k.trouble("trace "+t.name, err); err != nil {
-		t.free(false, 0)
+		t.free()
 		t.retry = now.Add(every)
 		return
 	}
+	before := t.status
 	t.status, t.saved, t.wrote, t.bytes, t.messages, t.why, t.again = st, true, now, 0, "", "", false
 	s, err := k.start(t.spec, t.name, t.file, k.notes.address, k.notes.know)
-	if err != nil {
-		t.free(false, 0)
+	var no *asked.Refusal
+	switch {
+	case errors.As(err, &no):
+		t.free()
+		k.Begun()(false, 0)
 		t.status.Digest = ""
-		k.refuse(t, t.file+": error: "+refusal(err))
+		k.refuse(t, t.file+": error: "+no.Text)
+		return
+	case err != nil: // there are too many processes or files, say, which is not for ever
+		t.free()
+		t.status, t.saved, t.retry = before, false, now.Add(every)
+		k.wait(t, "no session can be begun, which is tried again: "+err.Error())
 		return
 	}
 	k.count.Add(1)
-	t.s = s
+	t.s, t.over = s, k.Begun()
 	k.Log("trace " + t.name + ": begins, for " + (time.Duration(t.spec.Seconds) * time.Second).String() + " at most")
 }
 
@@ -497,7 +514,8 @@ func (k *Keeper) follow(t *trace, ending bool) {
 	if !ran && t.why != "" && t.why != overdue { // what it says of being stopped before it began is no error
 		err, said = nil, ""
 	}
-	t.free(err == nil, st.Lost)
+	t.free()
+	t.over(err == nil, st.Lost)
 	k.notes.forget(s)
 	t.s, t.due = nil, time.Time{}
 	t.put(st)

@@ -79,7 +79,8 @@ func newTrial(t *testing.T, change func(*Config)) *trial {
 		t.Fatal(err)
 	}
 	x.config = Config{Dir: x.dir, State: x.state, Command: []string{os.Args[0]},
-		Env: append(os.Environ(), "TRACES_STUB=1"), Take: func() func(bool, int64) { return func(bool, int64) {} },
+		Env: append(os.Environ(), "TRACES_STUB=1"), Take: func() func() { return func() {} },
+		Begun: func() func(bool, int64) { return func(bool, int64) {} },
 		Log: func(line string) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
@@ -365,10 +366,10 @@ func TestMany(t *testing.T) {
 	t.Parallel()
 	slots := make(chan struct{}, 1)
 	x := newTrial(t, func(c *Config) {
-		c.Take = func() func(bool, int64) {
+		c.Take = func() func() {
 			select {
 			case slots <- struct{}{}:
-				return func(bool, int64) { <-slots }
+				return func() { <-slots }
 			default:
 				return nil
 			}
