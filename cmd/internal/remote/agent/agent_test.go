@@ -3,11 +3,13 @@ package agent
 import (
 	"bytes"
 	"fmt"
+	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/gostap/gostap/cmd/internal/remote"
+	"github.com/gostap/gostap/cmd/internal/remote/ledger"
 )
 
 // TestLog: what others say comes into one line, and of many refusals the first are told.
@@ -50,6 +52,22 @@ func TestOutcome(t *testing.T) {
 	} {
 		if got := outcome(c.r, c.err); got != c.want {
 			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// TestNote: what becomes of sessions of the directory, for the metrics.
+func TestNote(t *testing.T) {
+	a := &agent{ledger: ledger.New("test", func() error { return nil })}
+	a.note()(nil, 3)
+	a.note()(exec.Command("false").Run(), 0)
+	a.note()(exec.Command("sh", "-c", "kill -9 $$").Run(), 4)
+	w := httptest.NewRecorder()
+	a.ledger.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	for _, want := range []string{`total{result="ok"} 1`, `total{result="failed"} 1`, `total{result="lost"} 1`,
+		"session_lost_total 7", "agent_sessions 0"} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("no %s in\n%s", want, w.Body)
 		}
 	}
 }

@@ -122,12 +122,15 @@ func (a *agent) place() func() {
 }
 
 // note has a session of the directory among those that run, until what it gives is called.
-func (a *agent) note() func(well bool, lost int64) {
+func (a *agent) note() func(err error, lost int64) {
 	entry := a.ledger.Begin()
-	return func(well bool, lost int64) {
+	return func(err error, lost int64) {
 		result := ledger.Failed
-		if well {
+		switch {
+		case err == nil:
 			result = ledger.OK
+		case signalled(err):
+			result = ledger.Lost
 		}
 		entry.Told(remote.Report{Missing: uint64(max(lost, 0))})
 		entry.End(result)

@@ -36,9 +36,9 @@ func TestForget(t *testing.T) {
 func TestStoppedEarly(t *testing.T) {
 	t.Parallel()
 	x := newTrial(t, func(c *Config) {
-		c.Begun = func() func(bool, int64) {
-			return func(well bool, _ int64) {
-				if !well {
+		c.Begun = func() func(error, int64) {
+			return func(err error, _ int64) {
+				if err != nil {
 					t.Error("one is told to have failed")
 				}
 			}
@@ -126,11 +126,11 @@ func TestNoRoom(t *testing.T) {
 	}
 	x := newTrial(t, func(c *Config) {
 		c.Command = []string{gostap}
-		c.Begun = func() func(bool, int64) {
+		c.Begun = func() func(error, int64) {
 			if _, err := os.Stat(gostap); err != nil {
 				t.Error("a session is told to have begun")
 			}
-			return func(bool, int64) {}
+			return func(error, int64) {}
 		}
 	})
 	x.put("a.stp", "quick", 0o600)

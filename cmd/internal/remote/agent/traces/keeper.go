@@ -39,9 +39,9 @@ type Config struct {
 	Log func(string)
 	// Take takes a place for a session. What it gives, nil if there is none, gives the place back.
 	Take func() (free func())
-	// Begun is told of a session that runs, or could not begin. What it gives is told of its end, well or not, and how
-	// many events and hits it has said are missing.
-	Begun func() (ended func(well bool, lost int64))
+	// Begun is told of a session that runs, or could not begin. What it gives is told of its end, by the
+	// error of its process, and how many events and hits it has said are missing.
+	Begun func() (ended func(err error, lost int64))
 }
 
 const (
@@ -86,7 +86,7 @@ type trace struct {
 	saved      bool // the status is written
 	s          *session
 	free       func()                      // gives its place back
-	over       func(well bool, lost int64) // tells of its end
+	over       func(err error, lost int64) // tells of its end
 	why        string                      // the session was told to end
 	again      bool                        // it is to begin again with the next agent
 	wrote      time.Time
@@ -429,7 +429,7 @@ func (k *Keeper) begin(t *trace) {
 	switch {
 	case errors.As(err, &no):
 		t.free()
-		k.Begun()(false, 0)
+		k.Begun()(err, 0)
 		t.status.Digest = ""
 		k.refuse(t, t.file+": error: "+no.Text)
 		return
@@ -515,7 +515,7 @@ func (k *Keeper) follow(t *trace, ending bool) {
 		err, said = nil, ""
 	}
 	t.free()
-	t.over(err == nil, st.Lost)
+	t.over(err, st.Lost)
 	k.notes.forget(s)
 	t.s, t.due = nil, time.Time{}
 	t.put(st)

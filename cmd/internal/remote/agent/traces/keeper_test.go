@@ -80,7 +80,7 @@ func newTrial(t *testing.T, change func(*Config)) *trial {
 	}
 	x.config = Config{Dir: x.dir, State: x.state, Command: []string{os.Args[0]},
 		Env: append(os.Environ(), "TRACES_STUB=1"), Take: func() func() { return func() {} },
-		Begun: func() func(bool, int64) { return func(bool, int64) {} },
+		Begun: func() func(error, int64) { return func(error, int64) {} },
 		Log: func(line string) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
