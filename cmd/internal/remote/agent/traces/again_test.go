@@ -158,3 +158,28 @@ func TestWritten(t *testing.T) {
 	}
 	x.await("a", Running, "") // what it was goes on meanwhile
 }
+
+// TestFull: an output that could not be written is told wherever one looks for it.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	x := newTrial(t, nil)
+	x.put("a.stp", "quick", 0o600)
+	if err := os.MkdirAll(filepath.Join(x.state, ".a.out.new", "x"), 0o700); err != nil { // nothing can be there
+		t.Fatal(err)
+	}
+	st := x.await("a", Done, notWhole)
+	if st.Result.Bytes == 0 || !strings.HasPrefix(st.Message, notWhole) {
+		t.Errorf("%+v", st)
+	}
+	x.awaitLine("bytes that are not all in " + filepath.Join(x.state, "a.out"))
+	if err := os.WriteFile(filepath.Join(x.state, "a.log"), []byte("said\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{nil, {"a"}} {
+		var out, errs strings.Builder
+		Run(append(args, "--state", x.state), &out, &errs, "")
+		if all := out.String() + errs.String(); !strings.Contains(all, notWhole) {
+			t.Errorf("%q: %s", args, all)
+		}
+	}
+}

@@ -136,6 +136,10 @@ func show(path, name string, out, errw io.Writer) error {
 	if len(said) == 0 && st.Message != "" {
 		said = []byte(strings.TrimSuffix(st.Message, "\n") + "\n")
 	}
+	if first, _, _ := strings.Cut(st.Message, "\n"); strings.HasPrefix(first, notWhole) &&
+		!strings.HasPrefix(string(said), first) {
+		said = append([]byte(first+"\n"), said...)
+	}
 	fmt.Fprint(errw, diag.Visible(string(said)))
 	if st.Result.Left > 0 {
 		fmt.Fprintf(errw, "WARNING: %d of %d bytes of the output are not kept (limits.bytes)\n", st.Result.Left,

@@ -162,7 +162,7 @@ func (k *Keeper) load() {
 			k.Log(fmt.Sprintf("WARNING: trace %s: %v: it is as if it had not run", name, err))
 			continue
 		}
-		t := &trace{name: name, status: st, saved: true}
+		t := &trace{name: name, status: st, saved: true, bytes: st.Result.Bytes}
 		if k.traces[name] = t; !finished(st.Phase) && st.Started != nil {
 			k.finish(t, Failed, "the agent was killed: the session has ended with it, and what it had counted and not "+
 				"told is missing\n"+st.Message)
@@ -395,7 +395,7 @@ func (k *Keeper) begin(t *trace) {
 			continue
 		}
 		if o.s == nil { // a file that is renamed is the same Trace
-			t.status, t.saved = o.status, false
+			t.status, t.saved, t.bytes = o.status, false, o.bytes
 			t.status.File, t.status.Message = t.file, "it has run as "+o.name+", and is not run again: gostap agent "+
 				"traces "+o.name+" has its output\n"
 			k.Log("trace " + t.name + ": not run: it has run as " + o.name)
@@ -460,6 +460,9 @@ const (
 	overdue = "it had not ended in its time"
 )
 
+// notWhole begins the message of a Trace whose output could not be written.
+const notWhole = "WARNING: its output is not there as a whole: "
+
 // follow looks after a session.
 func (k *Keeper) follow(t *trace, ending bool) {
 	s := t.s
@@ -520,11 +523,11 @@ func (k *Keeper) follow(t *trace, ending bool) {
 	t.s, t.due = nil, time.Time{}
 	t.put(st)
 	message := tail(said)
-	if err := k.write(t, text, said, st.Result.Bytes); err != nil {
-		message = "WARNING: its output is not there as a whole: " + refusal(err) + "\n" + message
-	}
 	if t.why != "" {
 		message = t.why + "\n" + message
+	}
+	if err := k.write(t, text, said, st.Result.Bytes); err != nil { // first, as what the list has
+		message = notWhole + refusal(err) + "\n" + message
 	}
 	switch {
 	case t.again && err == nil:
@@ -597,7 +600,11 @@ func (k *Keeper) size(t *trace) string {
 	if t.status.Result.Bytes == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d bytes in %s)", t.status.Result.Bytes, filepath.Join(k.State, t.name+outFile))
+	in := "in"
+	if t.bytes != t.status.Result.Bytes { // they could not be written
+		in = "that are not all in"
+	}
+	return fmt.Sprintf(" (%d bytes %s %s)", t.status.Result.Bytes, in, filepath.Join(k.State, t.name+outFile))
 }
 
 // write writes the output, text, if there is more of it than before, and the messages, if there are new ones. The error
