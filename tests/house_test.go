@@ -221,53 +221,52 @@ var mappers = map[string]string{
 // goroutines are the files that start goroutines, with how many. One that reads mapped files sets foreign.Guard or
 // foreign.Goroutine first, or the program ends when a file is cut short meanwhile; these have been looked at.
 var goroutines = map[string]int{
-	"cmd/internal/cli/cleanup.go":                 1, // removes what ended sessions have left
-	"cmd/internal/remote/run.go":                  4, // talks to hosts; says that it is there
-	"cmd/internal/follow/follow.go":               1, // looks for pods, guarded
-	"cmd/internal/kube/fleet.go":                  2, // read what kubectl says
-	"cmd/internal/kube/told.go":                   1, // translates, guarded
-	"cmd/internal/cli/remote.go":                  1, // follows pods
-	"cmd/internal/merged/merged.go":               3, // talks to hosts; asks a session; waits
-	"cmd/internal/companion/companion.go":         1, // passes on what is printed
-	"cmd/internal/page/page.go":                   1, // serves
-	"cmd/internal/records/points.go":              1, // asks a session now and then
-	"runtime/export/feed/feed.go":                 1, // reads a pipe
-	"cmd/internal/deliver/outbox/outbox.go":       1, // sends
-	"cmd/internal/deliver/otlp/otlp.go":           1, // closes
-	"cmd/internal/deliver/prom/prom.go":           1, // serves
-	"cmd/gostap-export/main.go":                   1, // closes
-	"cmd/internal/fleet/session/session.go":       1, // waits for a process
-	"cmd/internal/fleet/session/page.go":          1, // asks a session for its page
-	"cmd/internal/monitor/monitor.go":             2, // runs a session, guarded by Session.run; reads keys
-	"cmd/internal/prompt/prompt.go":               1, // waits
-	"runtime/host/served/served.go":               1, // answers requests by handlers, guarded by whoever calls them
-	"runtime/host/symbols/backlog.go":             1, // takes in reports of the kernel
-	"cmd/internal/remote/serve.go":                2, // talks to who asked
-	"cmd/internal/remote/listen.go":               2, // waits
-	"cmd/internal/remote/agent/agent.go":          1, // waits for connections
-	"cmd/internal/remote/agent/session.go":        2, // read what a session reports; pass bytes on
-	"cmd/gostap-fleet/main.go":                    1, // connects to agents
-	"cmd/internal/remote/links/links.go":          3, // run commands, and pass on what these say
-	"cmd/internal/remote/mtls/door.go":            1, // meets who connects
-	"runtime/host/target/stub.go":                 1, // starts and traces a process
-	"compiler/debuginfo/elffile/section.go":       1, // guarded by Section
-	"compiler/internal/family/parallel.go":        1, // guarded
-	"runtime/host/target/target.go":               2, // wait for processes
-	"runtime/host/input.go":                       1, // reads standard input
-	"runtime/host/run.go":                         1, // waits
-	"cmd/internal/cli/signals.go":                 1, // waits
-	"start.go":                                    1, // runs a session, guarded by Session.run
-	"backend-bpf/internal/load/load.go":           1, // loads programs
-	"backend-bpf/internal/unwind/unwind.go":       2, // make tables of files, guarded by read
-	"backend-bpf/internal/session/errors.go":      1, // waits for the kernel
-	"backend-bpf/internal/attach/attach.go":       2, // makes and closes links
-	"backend-bpf/internal/attach/warm.go":         1, // makes a link of our own
-	"backend-bpf/internal/attach/check.go":        3, // close links
-	"cmd/internal/remote/agent/traces/keeper.go":  1, // looks after sessions
-	"cmd/internal/remote/agent/traces/notes.go":   2, // read what the kernel and sessions tell
-	"cmd/internal/remote/agent/traces/session.go": 1, // waits for a process
-	"cmd/internal/remote/agent/metrics.go":        1, // serves
-	"cmd/internal/kube/wait/wait.go":              3, // serve; read what sessions report
+	"cmd/internal/cli/cleanup.go":                1, // removes what ended sessions have left
+	"cmd/internal/remote/run.go":                 4, // talks to hosts; says that it is there
+	"cmd/internal/follow/follow.go":              1, // looks for pods, guarded
+	"cmd/internal/kube/fleet.go":                 2, // read what kubectl says
+	"cmd/internal/kube/told.go":                  1, // translates, guarded
+	"cmd/internal/cli/remote.go":                 1, // follows pods
+	"cmd/internal/merged/merged.go":              3, // talks to hosts; asks a session; waits
+	"cmd/internal/companion/companion.go":        1, // passes on what is printed
+	"cmd/internal/page/page.go":                  1, // serves
+	"cmd/internal/records/points.go":             1, // asks a session now and then
+	"runtime/export/feed/feed.go":                1, // reads a pipe
+	"cmd/internal/deliver/outbox/outbox.go":      1, // sends
+	"cmd/internal/deliver/otlp/otlp.go":          1, // closes
+	"cmd/internal/deliver/prom/prom.go":          1, // serves
+	"cmd/gostap-export/main.go":                  1, // closes
+	"cmd/internal/kept/child.go":                 1, // waits for a process
+	"cmd/internal/fleet/session/page.go":         1, // asks a session for its page
+	"cmd/internal/monitor/monitor.go":            2, // runs a session, guarded by Session.run; reads keys
+	"cmd/internal/prompt/prompt.go":              1, // waits
+	"runtime/host/served/served.go":              1, // answers requests by handlers, guarded by whoever calls them
+	"runtime/host/symbols/backlog.go":            1, // takes in reports of the kernel
+	"cmd/internal/remote/serve.go":               2, // talks to who asked
+	"cmd/internal/remote/listen.go":              2, // waits
+	"cmd/internal/remote/agent/agent.go":         1, // waits for connections
+	"cmd/internal/remote/agent/session.go":       2, // read what a session reports; pass bytes on
+	"cmd/gostap-fleet/main.go":                   1, // connects to agents
+	"cmd/internal/remote/links/links.go":         3, // run commands, and pass on what these say
+	"cmd/internal/remote/mtls/door.go":           1, // meets who connects
+	"runtime/host/target/stub.go":                1, // starts and traces a process
+	"compiler/debuginfo/elffile/section.go":      1, // guarded by Section
+	"compiler/internal/family/parallel.go":       1, // guarded
+	"runtime/host/target/target.go":              2, // wait for processes
+	"runtime/host/input.go":                      1, // reads standard input
+	"runtime/host/run.go":                        1, // waits
+	"cmd/internal/cli/signals.go":                1, // waits
+	"start.go":                                   1, // runs a session, guarded by Session.run
+	"backend-bpf/internal/load/load.go":          1, // loads programs
+	"backend-bpf/internal/unwind/unwind.go":      2, // make tables of files, guarded by read
+	"backend-bpf/internal/session/errors.go":     1, // waits for the kernel
+	"backend-bpf/internal/attach/attach.go":      2, // makes and closes links
+	"backend-bpf/internal/attach/warm.go":        1, // makes a link of our own
+	"backend-bpf/internal/attach/check.go":       3, // close links
+	"cmd/internal/remote/agent/traces/keeper.go": 1, // looks after sessions
+	"cmd/internal/remote/agent/traces/notes.go":  2, // read what the kernel and sessions tell
+	"cmd/internal/remote/agent/metrics.go":       1, // serves
+	"cmd/internal/kube/wait/wait.go":             3, // serve; read what sessions report
 }
 
 // TestForeignBytes finds who maps files, who reads ELF files without limits, and who starts goroutines.

@@ -8,14 +8,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/gostap/gostap/cmd/internal/asked"
@@ -52,24 +48,18 @@ const (
 	mostOfAll    = 512 << 10
 	mostSkipped  = 100 // pods that are not traced and are named
 	mostNodes    = 2000
-	grace        = 20 * time.Second
 )
 
 // Session is a running gostap.
 type Session struct {
-	cmd *exec.Cmd
+	child kept.Child // whose lock holds what follows
 
-	mu      sync.Mutex
 	out     kept.Tail
 	own     node // what is about no node
 	nodes   map[string]*node
 	agents  map[string]string // the nodes that they are on
 	skipped map[string]string // pods that are not traced, with the reason
-	errs    kept.Lines        // standard error
-	ended   bool
-	err     error // of Wait
-	stopped time.Time
-	page    *pager // nil for none
+	page    *pager            // nil for none
 }
 
 // node is what is known of one.
@@ -144,73 +134,30 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	if s.Page {
 		r.page = newPager()
 	}
-	r.errs.Line = r.line
-	r.cmd = exec.Command(c.Gostap, append(head, args...)...)
-	r.cmd.Env = env
-	r.cmd.Dir = "/"
-	r.cmd.Stdout, r.cmd.Stderr = (*stdout)(r), (*stderr)(r)
+	r.child.Errs.Line = r.line
+	cmd := exec.Command(c.Gostap, append(head, args...)...)
+	cmd.Env = env
+	var late *time.Timer
 	// A controller that is killed takes it along, and it ends those on the nodes.
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	// What holds the streams open when gostap was killed is not waited for.
-	r.cmd.WaitDelay = 5 * time.Second
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the signal comes with the end of this thread, not only of the process
-		err := r.cmd.Start()
-		if started <- err; err != nil {
-			return
-		}
-		r.wait(time.Duration(seconds) * time.Second)
-	}()
-	if err := <-started; err != nil {
+	err = r.child.Begin(cmd, &r.out, func() error {
+		late = time.AfterFunc(time.Duration(seconds)*time.Second+time.Minute, r.Stop)
+		return cmd.Start()
+	}, func() {
+		late.Stop()
+		r.page.end()
+	})
+	if err != nil {
+		late.Stop()
 		return nil, fmt.Errorf("gostap could not be started: %w", err)
 	}
 	return r, nil
 }
 
-// wait waits until gostap has ended, which has to be after a time.
-func (r *Session) wait(most time.Duration) {
-	late := time.AfterFunc(most+time.Minute, r.Stop)
-	err := r.cmd.Wait()
-	late.Stop()
-	r.page.end()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.errs.End()
-	r.ended, r.err = true, err
-}
-
-// Stop asks gostap to end, and ends it if it is asked again after a while.
+// Stop asks gostap to end, and ends it if it does not in a while.
 func (r *Session) Stop() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case r.ended:
-	case r.stopped.IsZero():
-		r.stopped = time.Now()
-		r.cmd.Process.Signal(os.Interrupt)
-		time.AfterFunc(grace, r.Stop)
-	case time.Since(r.stopped) >= grace:
-		syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
+	if r.child.Stop() {
+		time.AfterFunc(kept.Grace, r.Stop)
 	}
-}
-
-// stdout and stderr are the session as what gostap writes to.
-type (
-	stdout Session
-	stderr Session
-)
-
-func (r *stdout) Write(b []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.out.Write(b)
-}
-
-func (r *stderr) Write(b []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.errs.Write(b)
 }
 
 // line takes a line of standard error: an event, or what was said before there was a session.
@@ -300,13 +247,13 @@ func (r *Session) event(e *event.Event) {
 
 // Tell writes how far the session is into a status, and says whether it has ended.
 func (r *Session) Tell(s *api.Status) (ended bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.child.Lock()
+	defer r.child.Unlock()
 	s.Result.Text, s.Result.Bytes, s.Result.Left = r.out.Text()
 	s.Message, _, _ = r.own.said.Text()
 	r.tellSkipped(s)
 	s.Page = r.page.packed(s.Page)
-	if s.Phase = api.Running; !r.ended {
+	if s.Phase = api.Running; !r.child.Ended {
 		r.tellNodes(s, "")
 		return false
 	}
@@ -317,9 +264,9 @@ func (r *Session) Tell(s *api.Status) (ended bool) {
 		}
 	}
 	switch {
-	case r.err != nil && r.own.phase == api.Refused && !r.anyRan(), len(r.nodes) > 0 && r.all(api.Refused):
+	case r.child.Err != nil && r.own.phase == api.Refused && !r.anyRan(), len(r.nodes) > 0 && r.all(api.Refused):
 		s.Phase = api.Refused
-	case r.err != nil || faults > 0:
+	case r.child.Err != nil || faults > 0:
 		s.Phase = api.Failed
 	default:
 		s.Phase = api.Done
@@ -327,8 +274,8 @@ func (r *Session) Tell(s *api.Status) (ended bool) {
 	if faults > 0 {
 		s.Message = fmt.Sprintf("%d of %d nodes failed: what there is of them is not complete\n", faults,
 			len(r.nodes)) + s.Message
-	} else if s.Message == "" && r.err != nil {
-		s.Message = "gostap ended: " + r.err.Error()
+	} else if s.Message == "" && r.child.Err != nil {
+		s.Message = "gostap ended: " + r.child.Err.Error()
 	}
 	rest := api.Done
 	if faults == 0 { // it was the whole session, not a node

@@ -336,10 +336,10 @@ func (k *Keeper) follow(t *trace, ending bool) {
 		t.why = why
 	}
 	if t.why != "" {
-		s.stop()
+		s.child.Stop()
 	}
-	s.mu.Lock()
-	ended, err, ran, refuses := s.ended, s.err, !s.ran.IsZero(), s.refuses
+	s.child.Lock()
+	ended, err, ran, refuses := s.child.Ended, s.child.Err, !s.ran.IsZero(), s.refuses
 	said, _, _ := s.said.Text()
 	total, left := s.out.Size()
 	st := t.status
@@ -352,7 +352,7 @@ func (k *Keeper) follow(t *trace, ending bool) {
 	if due && t.bytes != st.Result.Bytes {
 		text, _, _ = s.out.Text() // up to 48 MB: not at each look
 	}
-	s.mu.Unlock()
+	s.child.Unlock()
 	if !ended {
 		if st.Phase == Pending && ran {
 			st.Phase = Running

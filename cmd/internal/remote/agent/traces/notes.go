@@ -123,7 +123,7 @@ func (n *notes) know(start func() (*session, error)) error {
 	defer n.mu.Unlock()
 	s, err := start()
 	if err == nil {
-		n.sessions[s.cmd.Process.Pid] = s
+		n.sessions[s.child.PID()] = s
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func (n *notes) know(start func() (*session, error)) error {
 func (n *notes) forget(s *session) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	delete(n.sessions, s.cmd.Process.Pid)
+	delete(n.sessions, s.child.PID())
 }
 
 func (n *notes) close() {
