@@ -188,7 +188,7 @@ func TestWaitMetrics(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(cache) })
 	t.Setenv("XDG_CACHE_HOME", cache)
-	socket := filepath.Join(cache, "gostap", "agent.sock")
+	socket := filepath.Join(cache, "gostap-agent", "agent.sock")
 	w := watch(begin(t, "kube", "wait", "--metrics", "127.0.0.1:0"))
 	awaitFile(t, socket)
 	if st, err := os.Stat(socket); err != nil || st.Mode().Perm() != 0o600 {

@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -51,7 +52,7 @@ func Is(args []string) bool { return len(args) > 0 && (args[0] == "wait" || args
 // Socket is where sessions of this user report to an agent, "" for nowhere.
 func Socket(env []string) string {
 	if dir := gostap.CacheDir(env); dir != "" {
-		return dir + "/agent.sock"
+		return dir + "-agent/agent.sock" // not among what sessions keep, which they would look at
 	}
 	return ""
 }
@@ -128,7 +129,7 @@ func listen(env []string) (*unixsocket.Listener, error) {
 	if path == "" {
 		return nil, errors.New("there is no folder for a socket ($XDG_CACHE_HOME or $HOME)")
 	}
-	if err := os.MkdirAll(gostap.CacheDir(env), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, slip.Plain(err)
 	}
 	return unixsocket.Listen(path, 0o600)

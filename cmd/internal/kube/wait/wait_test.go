@@ -42,7 +42,7 @@ func TestRun(t *testing.T) {
 	if Is(nil) || Is([]string{"-n", "x", "wait"}) {
 		t.Error("a pod is taken for a command")
 	}
-	if s := Socket([]string{"XDG_CACHE_HOME=/tmp"}); s != "/tmp/gostap/agent.sock" || Socket(nil) != "" {
+	if s := Socket([]string{"XDG_CACHE_HOME=/tmp"}); s != "/tmp/gostap-agent/agent.sock" || Socket(nil) != "" {
 		t.Error(s)
 	}
 }
