@@ -34,8 +34,8 @@ demo: $(BIN)
 
 # Everything: formatting, vet, static checks, unit tests, whole-program tests. The two packages that take longest go first.
 # No limit is one of the clock on the wall: bin/supervise ends a package that hangs, and removes what it leaves in /tmp.
-# Guests and traced programs often wait, so one package more than there are processors is tested at a time. All of it has
-# been vetted before.
+# Guests and traced programs often wait, so one package more than there are processors is tested at a time. All of it
+# has been vetted before.
 test: deps check bin/supervise
 	$(GO) test -p $$(($$(nproc) + 1)) -vet=off -count=1 -timeout 0 -exec $(CURDIR)/bin/supervise ./tests/vm ./tests ./...
 

@@ -62,16 +62,26 @@ func existing(path string) (*State, error) {
 	return &State{f}, nil
 }
 
-func table(path string, out, errw io.Writer) error {
+// listed opens the directory of an agent, and gives the names that are there.
+func listed(path string) (*State, []string, error) {
 	s, err := existing(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := s.traces()
+	if err != nil {
+		s.dir.Close()
+		return nil, nil, slip.Plain(err)
+	}
+	return s, names, nil
+}
+
+func table(path string, out, errw io.Writer) error {
+	s, names, err := listed(path)
 	if err != nil {
 		return err
 	}
 	defer s.dir.Close()
-	names, err := s.traces()
-	if err != nil {
-		return slip.Plain(err)
-	}
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tPHASE\tSINCE\tLOST\tMESSAGE")
 	for _, name := range names {
@@ -99,15 +109,11 @@ func table(path string, out, errw io.Writer) error {
 
 // show prints the output of one, and its messages beside.
 func show(path, name string, out, errw io.Writer) error {
-	s, err := existing(path)
+	s, names, err := listed(path)
 	if err != nil {
 		return err
 	}
 	defer s.dir.Close()
-	names, err := s.traces()
-	if err != nil {
-		return slip.Plain(err)
-	}
 	if !named.MatchString(name) {
 		return slip.New(fmt.Sprintf("%q is no name of a trace", name), slip.Meant(name, names))
 	}
