@@ -57,11 +57,12 @@ func (g *gen) assemble(blocks []string) string {
 			fmt.Fprintf(&b, "\t%s %s __maybe_unused = 0;\n", t, v)
 		}
 	}
+	read := wordsRead(blocks)
 	for i, r := range g.f.Regs {
 		if r.Type != types.String && !slices.Contains(g.f.Params, ir.Reg(i)) && g.reads[i]+g.writes[i] > 0 ||
 			g.lazy[ir.Reg(i)] != nil {
 			unused := ""
-			if g.lazy[ir.Reg(i)] != nil || !read(blocks, g.name(ir.Reg(i))) {
+			if g.lazy[ir.Reg(i)] != nil || !read[g.name(ir.Reg(i))] {
 				unused = " __maybe_unused"
 			}
 			fmt.Fprintf(&b, "\ts64 %s%s = 0;\n", g.name(ir.Reg(i)), unused)
@@ -215,28 +216,32 @@ func (g *gen) tail(strs bool) string {
 	return b.String()
 }
 
-// read reports whether a variable occurs in the text other than being set.
-func read(blocks []string, name string) bool {
+// wordsRead are the words that occur in the texts other than as what a statement sets: in one pass, since a function
+// of many numbers with a fraction has thousands of variables and megabytes of text.
+func wordsRead(blocks []string) map[string]bool {
+	out := map[string]bool{}
 	for _, t := range blocks {
-		for i := 0; ; {
-			j := strings.Index(t[i:], name)
-			if j < 0 {
-				break
+		for from := 0; from < len(t); {
+			to := from
+			for to < len(t) && isWord(t[to]) {
+				to++
 			}
-			from, to := i+j, i+j+len(name)
-			i = to
-			word := func(c byte) bool {
-				return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-			}
-			if from > 0 && word(t[from-1]) || to < len(t) && word(t[to]) {
+			if to == from {
+				from++
 				continue
 			}
-			if set := strings.HasPrefix(t[to:], " = ") && (from == 1 || from > 1 && t[from-2:from] == "\n\t"); !set {
-				return true
+			set := strings.HasPrefix(t[to:], " = ") && (from == 1 || from > 1 && t[from-2:from] == "\n\t")
+			if !set {
+				out[t[from:to]] = true
 			}
+			from = to
 		}
 	}
-	return false
+	return out
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 func (g *gen) usesCPU() bool {
