@@ -155,6 +155,10 @@ func (k *Kernel) initrd(dir string, o *Options) error {
 	return os.WriteFile(filepath.Join(dir, "initrd"), t.archive(), 0o644)
 }
 
+// guestCPU is a CPU with all that qemu emulates but for the flag by which the kernel copies and clears memory with "rep
+// movsb": that is emulated byte by byte. Without it guests take a sixth less of the host's CPU.
+const guestCPU = "max,-erms"
+
 // bootTime is how long a guest may take until its command begins: 3 s on a quiet machine.
 const bootTime = time.Minute
 
@@ -177,7 +181,7 @@ func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, err
 		clock += fmt.Sprintf(" tsc_early_khz=%d", khz)
 	}
 	names := []string{"console", "output", "status", "out.tar"}
-	args := append(accel, "-cpu", "max", "-machine", "q35", "-smp", strconv.Itoa(cpus), "-m", strconv.Itoa(o.MemoryMB),
+	args := append(accel, "-cpu", guestCPU, "-machine", "q35", "-smp", strconv.Itoa(cpus), "-m", strconv.Itoa(o.MemoryMB),
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", k.Image, "-initrd",
 		filepath.Join(dir, "initrd"),
 		"-append", "console=ttyS0 panic=-1 oops=panic quiet nokaslr tsc=reliable random.trust_cpu=on mitigations=off "+
