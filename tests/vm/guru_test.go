@@ -208,11 +208,13 @@ func guruPrograms(t *testing.T) string {
 	dir := t.TempDir()
 	build := func(name string, args ...string) {
 		t.Helper()
-		cmd := exec.Command(args[0], append(args[1:], "-o", filepath.Join(dir, name))...)
 		if args[0] == "go" {
-			cmd = exec.Command("go", "build", "-o", filepath.Join(dir, name), args[1])
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+			if err := goBuild(filepath.Join(dir, name), args[1]); err != nil {
+				t.Fatal(err)
+			}
+			return
 		}
+		cmd := exec.Command(args[0], append(args[1:], "-o", filepath.Join(dir, name))...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("build %s: %v\n%s", name, err, out)
 		}

@@ -221,7 +221,7 @@ func TestRemote(t *testing.T) {
 		t.Skipf("not installed: %s", strings.Join(miss, ", "))
 	}
 	exe := filepath.Join(t.TempDir(), "gostap")
-	if err := goBuild(exe, "github.com/gostap/gostap/cmd/gostap"); err != nil {
+	if err := goBuild(exe, "../../cmd/gostap"); err != nil {
 		t.Fatal(err)
 	}
 	whole, stripped := buildPlanned(t)

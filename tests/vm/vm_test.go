@@ -35,14 +35,46 @@ var shared = sync.OnceValues(func() (*bench, error) {
 	return b, b.find()
 })
 
-// goBuild builds a program that needs no libraries, so that it runs in the guest.
+// builds holds the programs of goBuild, each in a folder of its own.
+var builds = struct {
+	sync.Mutex
+	dir  string
+	made map[string]func() (string, error)
+}{made: map[string]func() (string, error){}}
+
+// goBuild builds a program that needs no libraries, so that it runs in the guest: once for all tests that want it.
 func goBuild(out, pkg string) error {
+	builds.Lock()
+	once := builds.made[pkg]
+	if once == nil {
+		once = sync.OnceValues(func() (string, error) { return build(pkg) })
+		builds.made[pkg] = once
+	}
+	builds.Unlock()
+	made, err := once()
+	if err != nil {
+		return err
+	}
+	return os.Link(made, out)
+}
+
+func build(pkg string) (string, error) {
+	builds.Lock()
+	defer builds.Unlock()
+	if builds.dir == "" {
+		dir, err := os.MkdirTemp("", "gostap-vmbuilt-")
+		if err != nil {
+			return "", err
+		}
+		builds.dir = dir
+	}
+	out := filepath.Join(builds.dir, strings.ReplaceAll(pkg, "/", "_"))
 	cmd := exec.Command("go", "build", "-o", out, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if b, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", pkg, err, b)
+		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, b)
 	}
-	return nil
+	return out, nil
 }
 
 func TestMain(m *testing.M) {
@@ -50,6 +82,7 @@ func TestMain(m *testing.M) {
 	if b, err := shared(); err == nil {
 		os.RemoveAll(b.dir)
 	}
+	os.RemoveAll(builds.dir)
 	os.Exit(code)
 }
 
