@@ -35,9 +35,11 @@ demo: $(BIN)
 # Everything: formatting, vet, static checks, unit tests, whole-program tests. The two packages that take longest go first.
 # No limit is one of the clock on the wall: bin/supervise ends a package that hangs, and removes what it leaves in /tmp.
 # Guests and traced programs often wait, so one package more than there are processors is tested at a time. All of it
-# has been vetted before.
+# has been vetted before. What is tested is compiled without cgo, as what is released is, so that nothing is compiled
+# twice; what the tests build themselves is built as anybody builds it.
 test: deps check bin/supervise
-	$(GO) test -p $$(($$(nproc) + 1)) -vet=off -count=1 -timeout 0 -exec $(CURDIR)/bin/supervise ./tests/vm ./tests ./...
+	CGO_ENABLED=0 $(GO) test -p $$(($$(nproc) + 1)) -vet=off -count=1 -timeout 0 \
+	    -exec 'env -u CGO_ENABLED $(CURDIR)/bin/supervise' ./tests/vm ./tests ./...
 
 # Quick: every package but the whole-program tests. Installs nothing, boots nothing. Where gcc is missing, the packages whose tests
 # build C programs are left out, and named.
@@ -54,10 +56,15 @@ bin/supervise: FORCE
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -o $@ ./tests/patience/supervise
 
+check: export CGO_ENABLED := 0
 check:
 	@fmt=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
+	GOBIN=$(CURDIR)/bin $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
 	$(GO) vet ./...
-	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $$($(GO) list ./... | grep -v /stapparse)
+	bin/staticcheck $$($(GO) list ./... | grep -v /stapparse)
+	@# With cgo those alone that have C in them.
+	export CGO_ENABLED=1; c=$$($(GO) list -f '{{if .CgoFiles}}{{.ImportPath}}{{end}}' ./...); \
+	    $(GO) vet $$c && bin/staticcheck $$c
 
 # The code that is no machine's own compiles for another one. Not in make test: it compiles the standard library anew.
 arm64:
