@@ -181,9 +181,9 @@ func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, err
 		clock += fmt.Sprintf(" tsc_early_khz=%d", khz)
 	}
 	names := []string{"console", "output", "status", "out.tar"}
-	args := append(accel, "-cpu", guestCPU, "-machine", "q35", "-smp", strconv.Itoa(cpus), "-m", strconv.Itoa(o.MemoryMB),
-		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", k.Image, "-initrd",
-		filepath.Join(dir, "initrd"),
+	args := append(accel, "-cpu", guestCPU, "-machine", "q35", "-smp", strconv.Itoa(cpus),
+		"-m", strconv.Itoa(o.MemoryMB), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+		"-kernel", k.Image, "-initrd", filepath.Join(dir, "initrd"),
 		"-append", "console=ttyS0 panic=-1 oops=panic quiet nokaslr tsc=reliable random.trust_cpu=on mitigations=off "+
 			"8250.nr_uarts=4 "+clock+" "+o.Append,
 		"-chardev", "stdio,id=mon", "-mon", "chardev=mon,mode=control")
