@@ -191,9 +191,14 @@ func adopt(but int, done <-chan struct{}) {
 // kin are the processes below this one.
 func kin() []int {
 	kids := map[int][]int{}
-	dirs, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, f := range dirs {
-		if pid, ppid, _, ok := stat(f); ok {
+	procs, _ := os.Open("/proc")
+	names, _ := procs.Readdirnames(-1) // no pattern: that reads the folder of each process, too
+	procs.Close()
+	for _, name := range names {
+		if name[0] < '0' || name[0] > '9' {
+			continue
+		}
+		if pid, ppid, _, ok := stat("/proc/" + name + "/stat"); ok {
 			kids[ppid] = append(kids[ppid], pid)
 		}
 	}
