@@ -63,8 +63,12 @@ func agents(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	l, err := net.Listen("unix", filepath.Join(dir, "socket"))
+	l, err := net.Listen("unix", filepath.Join(dir, "new"))
 	if err != nil {
+		panic(err)
+	}
+	// A socket has a name before it is listened to.
+	if err := os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "socket")); err != nil {
 		panic(err)
 	}
 	series, _ := strconv.Atoi(os.Getenv("GOSTAP_SIMULATED_SERIES"))
