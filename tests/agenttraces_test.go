@@ -103,7 +103,13 @@ func TestAgentTraces(t *testing.T) {
 	if !strings.Contains(m, "\n                ^~~~~~\n  hint: did you mean println") {
 		t.Errorf("%s", m)
 	}
-	a.await("tool", "Done")
+	metrics := map[string]float64{"ready": 1, "sessions_total ok": 2, "sessions_total failed": 1}
+	// On a busy machine a hit of all system calls may be skipped: it is told, and counted.
+	if _, skipped, ok := strings.Cut(a.await("tool", "Done"), "skipped probes: "); ok {
+		n := 0.0
+		fmt.Sscan(skipped, &n)
+		metrics["session_lost_total"] = n
+	}
 	if out, err := gostapRuns(t, "agent", "traces", "--state", state, "tool"); err != nil ||
 		!strings.HasPrefix(out, "CALL ") {
 		t.Errorf("%v: %s", err, out)
@@ -113,7 +119,7 @@ func TestAgentTraces(t *testing.T) {
 		t.Errorf("%s", m)
 	}
 	gone(t, objects)
-	watch(a.session).await(map[string]float64{"ready": 1, "sessions_total ok": 2, "sessions_total failed": 1})
+	watch(a.session).await(metrics)
 	sum := 0
 	for _, n := range []int{2000, 60, 2000} {
 		sum += n*(n-1)/2 + n/20*(n/20-1)/2
