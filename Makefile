@@ -36,10 +36,11 @@ demo: $(BIN)
 # No limit is one of the clock on the wall: bin/supervise ends a package that hangs, and removes what it leaves in /tmp.
 # Guests and traced programs often wait, so one package more than there are processors is tested at a time. All of it
 # has been vetted before. What is tested is compiled without cgo, as what is released is, so that nothing is compiled
-# twice; what the tests build themselves is built as anybody builds it.
+# twice; what the tests build themselves is built as anybody builds it. With GOGC=400 compiling takes a fifth less of
+# the processors, and staticcheck a quarter less, for some hundred MB more.
 test: deps check bin/supervise
-	CGO_ENABLED=0 $(GO) test -p $$(($$(nproc) + 1)) -vet=off -count=1 -timeout 0 \
-	    -exec 'env -u CGO_ENABLED $(CURDIR)/bin/supervise' ./tests/vm ./tests ./...
+	CGO_ENABLED=0 GOGC=400 $(GO) test -p $$(($$(nproc) + 1)) -vet=off -count=1 -timeout 0 \
+	    -exec 'env -u CGO_ENABLED -u GOGC $(CURDIR)/bin/supervise' ./tests/vm ./tests ./...
 
 # Quick: every package but the whole-program tests. Installs nothing, boots nothing. Where gcc is missing, the packages whose tests
 # build C programs are left out, and named.
@@ -57,6 +58,7 @@ bin/supervise: FORCE
 	CGO_ENABLED=0 $(GO) build -o $@ ./tests/patience/supervise
 
 check: export CGO_ENABLED := 0
+check: export GOGC := 400
 check:
 	@fmt=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
 	GOBIN=$(CURDIR)/bin $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
