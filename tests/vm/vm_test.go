@@ -35,46 +35,35 @@ var shared = sync.OnceValues(func() (*bench, error) {
 	return b, b.find()
 })
 
-// builds holds the programs of goBuild, each in a folder of its own.
-var builds = struct {
+// builds holds the programs of goBuild in a folder, by their packages.
+var builds struct {
 	sync.Mutex
 	dir  string
-	made map[string]func() (string, error)
-}{made: map[string]func() (string, error){}}
+	made map[string]string
+}
 
 // goBuild builds a program that needs no libraries, so that it runs in the guest: once for all tests that want it.
 func goBuild(out, pkg string) error {
-	builds.Lock()
-	once := builds.made[pkg]
-	if once == nil {
-		once = sync.OnceValues(func() (string, error) { return build(pkg) })
-		builds.made[pkg] = once
-	}
-	builds.Unlock()
-	made, err := once()
-	if err != nil {
-		return err
-	}
-	return os.Link(made, out)
-}
-
-func build(pkg string) (string, error) {
 	builds.Lock()
 	defer builds.Unlock()
 	if builds.dir == "" {
 		dir, err := os.MkdirTemp("", "gostap-vmbuilt-")
 		if err != nil {
-			return "", err
+			return err
 		}
-		builds.dir = dir
+		builds.dir, builds.made = dir, map[string]string{}
 	}
-	out := filepath.Join(builds.dir, strings.ReplaceAll(pkg, "/", "_"))
-	cmd := exec.Command("go", "build", "-o", out, pkg)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOGC=400") // as make test compiles
-	if b, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, b)
+	made := builds.made[pkg]
+	if made == "" {
+		made = filepath.Join(builds.dir, strings.ReplaceAll(pkg, "/", "_"))
+		cmd := exec.Command("go", "build", "-o", made, pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOGC=400") // as make test compiles
+		if b, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", pkg, err, b)
+		}
+		builds.made[pkg] = made
 	}
-	return out, nil
+	return os.Link(made, out)
 }
 
 func TestMain(m *testing.M) {
