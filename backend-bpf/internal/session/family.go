@@ -43,9 +43,9 @@ func (s *Session) enterFamily() error {
 // descendants lists the living children of a process, theirs and so on.
 func descendants(pid int) []int {
 	kids := map[int][]int{}
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range stats {
-		data, err := os.ReadFile(path)
+	dirs, _ := filepath.Glob("/proc/[0-9]*") // with /stat behind it the folder of each process is read, too
+	for _, d := range dirs {
+		data, err := os.ReadFile(d + "/stat")
 		if err != nil {
 			continue // gone
 		}
@@ -55,7 +55,7 @@ func descendants(pid int) []int {
 			continue
 		}
 		parent, err := strconv.Atoi(string(fields[1]))
-		self, err2 := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		self, err2 := strconv.Atoi(filepath.Base(d))
 		if err == nil && err2 == nil {
 			kids[parent] = append(kids[parent], self)
 		}

@@ -191,14 +191,9 @@ func adopt(but int, done <-chan struct{}) {
 // kin are the processes below this one.
 func kin() []int {
 	kids := map[int][]int{}
-	procs, _ := os.Open("/proc")
-	names, _ := procs.Readdirnames(-1) // no pattern: that reads the folder of each process, too
-	procs.Close()
-	for _, name := range names {
-		if name[0] < '0' || name[0] > '9' {
-			continue
-		}
-		if pid, ppid, _, ok := stat("/proc/" + name + "/stat"); ok {
+	dirs, _ := filepath.Glob("/proc/[0-9]*") // with /stat behind it the folder of each process is read, too
+	for _, d := range dirs {
+		if pid, ppid, _, ok := stat(d + "/stat"); ok {
 			kids[ppid] = append(kids[ppid], pid)
 		}
 	}
