@@ -243,7 +243,7 @@ func clean(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s) && b.Len() < 40; i++ {
 		switch c := s[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
+		case isWord(c):
 			b.WriteByte(c)
 		case b.Len() > 0 && b.String()[b.Len()-1] != '_':
 			b.WriteByte('_')
