@@ -47,7 +47,7 @@ func TestCluster(t *testing.T) {
 	look := func() (pods []string) {
 		t.Helper()
 		rolled()
-		time.Sleep(2 * time.Second) // all have made their calls
+		c.called(500, 4)
 		for line := range strings.Lines(run("kubectl", "-n", space, "get", "pods", "-l", "app=cart", "-o",
 			`jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{"\n"}{end}`)) {
 			w := strings.Fields(line)

@@ -50,7 +50,7 @@ func TestClusterExport(t *testing.T) {
 		t.Helper()
 		c.run("kubectl", "-n", space, "scale", "deploy/cart", fmt.Sprintf("--replicas=%d", n))
 		c.run("kubectl", "-n", space, "rollout", "status", "deploy/cart", "--timeout=60s")
-		time.Sleep(2 * time.Second) // all have made their calls
+		c.called(500, n)
 	}
 	rolled(4)
 	collector.Process.Signal(syscall.SIGINT)

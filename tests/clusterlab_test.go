@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // clusterPods are two deployments of the same program with the same labels, in two namespaces.
@@ -107,6 +110,31 @@ func (c *realCluster) processes(pattern string) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// called waits until all programs of pods that are to make so many calls, n or more of them, have made them: they are
+// in pause, which is 34 on amd64.
+func (c *realCluster) called(calls, n int) {
+	c.t.Helper()
+	over := patience.After(time.Minute)
+	for {
+		all := c.processes(fmt.Sprintf("^[^ ]+ %d$", calls))
+		done := 0
+		for _, line := range all {
+			pid, _, _ := strings.Cut(line, " ")
+			if in, _ := os.ReadFile("/proc/" + pid + "/syscall"); strings.HasPrefix(string(in), "34 ") {
+				done++
+			}
+		}
+		if done >= n && done == len(all) {
+			return
+		}
+		select {
+		case <-over:
+			c.t.Fatalf("%d of %d programs have made their %d calls, of %d", done, len(all), calls, n)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 }
 
 // try runs a command, and gives all that it prints.

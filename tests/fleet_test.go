@@ -144,7 +144,7 @@ func TestFleet(t *testing.T) {
 			}
 			return n == 5
 		})
-		time.Sleep(2 * time.Second) // all have made their calls
+		c.called(500, 5)
 		c.signalSession(syscall.SIGINT)
 		s := c.until(space, "sum", "finished", (*fleetStatus).finished)
 		if s.Phase != "Done" || !strings.Contains(s.Result.Text, "\n1500 calls\n") ||

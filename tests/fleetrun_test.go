@@ -20,7 +20,7 @@ spec:
     spec:
       terminationGracePeriodSeconds: 1
       containers:
-      - {name: app, image: "localhost/gostapapp1:lab", imagePullPolicy: Never, args: ["500"]}
+      - {name: app, image: "localhost/gostapapp1:lab", imagePullPolicy: Never, args: ["3000"]}
       - {name: side, image: "localhost/gostapapp1:lab", imagePullPolicy: Never, args: ["100000"]}
 `
 
@@ -46,7 +46,7 @@ func (c *realCluster) runTraces(space string) {
 	for _, node := range []string{"lab1", "lab2"} {
 		s.said("\n" + node + ": running, ")
 	}
-	c.run("sleep", "3") // all have made their calls
+	c.called(500, 5)
 	s.signal(syscall.SIGINT)
 	if status := s.end(); status != 0 || s.stdout() != "ready\n2500 calls\n" ||
 		!strings.Contains(s.stderr(), "the trace is being ended; ") ||
@@ -65,12 +65,12 @@ func (c *realCluster) runTraces(space string) {
 	}
 	c.run("kubectl", "apply", "-f", c.write("two.yaml", fmt.Sprintf(fleetTwo, space)))
 	c.run("kubectl", "-n", space, "rollout", "status", "deploy/two", "--timeout=60s")
-	c.run("sleep", "2")
+	c.called(3000, 1)
 	s.signal(syscall.SIGINT)
 	status, n := s.end(), 0
 	_, err := fmt.Sscanf(s.stdout(), "ready\n%d calls\n", &n)
 	missing := regexp.MustCompile(`(?m)^WARNING: missing: pod ` + space + `/two-\S+ on node lab\d before `)
-	if status != 0 || err != nil || n > 500 || n < 100 || (n < 500) != missing.MatchString(s.stderr()) {
+	if status != 0 || err != nil || n > 3000 || n < 100 || (n < 3000) != missing.MatchString(s.stderr()) {
 		c.t.Errorf("status %d\n%s%s", status, s.stdout(), s.stderr())
 	}
 	c.run("kubectl", "-n", space, "delete", "deploy/two")
