@@ -139,7 +139,7 @@ func watch(p *os.Process, idle, most time.Duration, sigs <-chan os.Signal, done 
 		case s := <-sigs:
 			reason = "signal " + s.String()
 			dump = s.(syscall.Signal)
-		case <-time.After(max(idle/200, 5*time.Millisecond)):
+		case <-time.After(max(idle/60, 5*time.Millisecond)): // what is looked at is each process of the machine
 			switch now, u := patience.Now(), spent(); {
 			case u > most:
 				reason = fmt.Sprintf("it has used %v of CPU time", u.Round(time.Second))
@@ -210,17 +210,15 @@ func stat(file string) (pid, ppid int, used time.Duration, ok bool) {
 	b, err := os.ReadFile(file)
 	head, tail, found := strings.Cut(string(b), " (")
 	if i := strings.LastIndex(tail, ") "); err == nil && found && i >= 0 {
-		var state string
-		var x, t [4]int64
-		fmt.Sscan(head, &pid)
-		fmt.Sscan(tail[i+2:], &state, &ppid)
-		f := strings.Fields(tail[i+2:])
+		f := strings.Fields(tail[i+2:]) // the state, the parent, ...
 		if len(f) < 15 {
 			return 0, 0, 0, false
 		}
-		for j := range t {
-			fmt.Sscan(f[11+j], &x[j])
-			used += time.Duration(x[j]) * 10 * time.Millisecond
+		pid, _ = strconv.Atoi(head)
+		ppid, _ = strconv.Atoi(f[1])
+		for _, ticks := range f[11:15] {
+			n, _ := strconv.Atoi(ticks)
+			used += time.Duration(n) * 10 * time.Millisecond
 		}
 		return pid, ppid, used, true
 	}
