@@ -1,10 +1,12 @@
 package kbtf
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gostap/gostap/compiler/debuginfo/btf"
 )
@@ -71,6 +73,14 @@ func TestRunningSymbols(t *testing.T) {
 	if len(at) != 1 || !at[0].Code() || !at[0].Global() || at[0].Module != "" {
 		t.Fatalf("vfs_read: %+v", at)
 	}
+	i := 0
+	syms.Each(func(x Symbol) bool {
+		if i++; i%3000 == 0 {
+			searched(t, syms, x.Name)
+			searched(t, syms, x.Name[:len(x.Name)/2+1])
+		}
+		return true
+	})
 	if syms.Hidden() {
 		t.Skip("this user may not see addresses")
 	}
@@ -94,6 +104,28 @@ func BenchmarkOpenAndProto(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkNamed looks for one function; a search for it with the space in front is the ratio's other side.
+func BenchmarkNamed(b *testing.B) {
+	k, _ := running(b)
+	syms, err := k.Symbols()
+	if err != nil {
+		b.Skip(err)
+	}
+	took := map[string]time.Duration{}
+	for range b.N {
+		for how, find := range map[string]func(){
+			"search": func() { syms.search("do_sys_openat2", func(string) bool { return true }) },
+			"index":  func() { bytes.Count(syms.text, []byte(" do_sys_openat2")) },
+		} {
+			start := time.Now()
+			find()
+			took[how] += time.Since(start)
+		}
+	}
+	b.ReportMetric(took["search"].Seconds()*1e6/float64(b.N), "us")
+	b.ReportMetric(float64(took["search"])/float64(took["index"]), "of-bytes.Index")
 }
 
 func BenchmarkSymbols(b *testing.B) {

@@ -1,6 +1,8 @@
 package kbtf
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo/btf"
@@ -104,18 +106,42 @@ func FuzzBTF(f *testing.F) {
 	})
 }
 
+// searched compares what is found by a name, and by a prefix, with a walk over all.
+func searched(t *testing.T, s *Symbols, name string) {
+	t.Helper()
+	var named, prefixed []Symbol
+	s.Each(func(x Symbol) bool {
+		if x.Name == name {
+			named = append(named, x)
+		}
+		if strings.HasPrefix(x.Name, name) {
+			prefixed = append(prefixed, x)
+		}
+		return true
+	})
+	s.lookups = 0
+	if got := s.Named(name); !slices.Equal(got, named) {
+		t.Fatalf("%q: %+v, not %+v", name, got, named)
+	}
+	if got := s.prefixed(name); !slices.Equal(got, prefixed) {
+		t.Fatalf("%q: of %d symbols that begin so %d", name, len(prefixed), len(got))
+	}
+	if got := s.fromTable(name); !slices.Equal(got, named) {
+		t.Fatalf("%q in the table: %+v, not %+v", name, got, named)
+	}
+	s.slots = nil
+}
+
 func FuzzSymbols(f *testing.F) {
+	f.Add([]byte("1 T T\n2 t tT\n3 T T\t[T]\n4 a b a\n"), "T", uint64(2))
 	f.Add([]byte("ffffffff81000000 T _text\nffffffff81000010 t f\tT [mod]\n0 A x\n"), "f", uint64(0xffffffff81000011))
 	f.Fuzz(func(t *testing.T, b []byte, name string, addr uint64) {
 		s, err := newSymbols(b)
 		if err != nil {
 			return
 		}
-		s.Each(func(x Symbol) bool { return x.Name != "" })
-		for _, x := range s.Named(name) {
-			if x.Name != name {
-				t.Fatalf("%q for %q", x.Name, name)
-			}
+		for _, name := range []string{name, name[:min(len(name), 1)]} {
+			searched(t, s, name)
 		}
 		if at, end := s.At(addr); len(at) > 0 && (at[0].Addr > addr || end != 0 && end <= addr) {
 			t.Fatalf("%+v %x for %x", at, end, addr)
