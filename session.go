@@ -208,6 +208,7 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 	cfg.Program, cfg.Session, cfg.Timeout, cfg.QuietErrors, cfg.Timing = p.ir, s.b, o.Timeout, o.QuietErrors, o.Timing
 	cfg.MaxHits, cfg.MaxCPU = o.MaxHits, o.MaxCPU
 	cfg.Open = func(path string) (debuginfo.Image, error) { return open.Open(path) }
+	cfg.Cache, _ = o.cache()
 	cfg.Moved = p.moved
 	cfg.Ask, cfg.Started = s.ask, started
 	cfg.Name, cfg.Named = cmp.Or(o.ModuleName, fmt.Sprintf("gostap_%d", os.Getpid())), o.ModuleName != ""

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/host/symbols"
@@ -53,6 +54,8 @@ type Config struct {
 	Timeout time.Duration
 	// Open reads binaries for symbol names.
 	Open func(path string) (debuginfo.Image, error)
+	// Cache is the folder where what is known of the running kernel is kept between runs, "" for none.
+	Cache string
 	// Moved are files that the program names and that lie elsewhere here, with where.
 	Moved map[string]string
 	// Timing fills Result.Times.
@@ -127,7 +130,8 @@ func Run(ctx context.Context, c Config) (res Result) {
 		c.Logf = func(string, ...any) {}
 	}
 	r := &run{Config: c}
-	syms := &symbols.Table{Open: c.Open, Moved: c.Moved, Known: images(c.Program)}
+	syms := &symbols.Table{Open: c.Open, Moved: c.Moved, Known: images(c.Program),
+		KernelFiles: kbtf.Config{Cache: c.Cache}}
 	for path := range c.Moved {
 		syms.ImageOf(path) // now: where it lies may be a process's, which ends
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/trusted"
 	"github.com/gostap/gostap/runtime/export"
 	"github.com/gostap/gostap/runtime/host/symbols"
 )
@@ -223,6 +224,9 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	opt.Limits.MaxBacktrace = deepest
 	opt.Tool.Apart = true // what belongs together is in one element, of which one goroutine's events know
 	n := &namer{table: symbols.Table{Open: open.Open}, stacks: map[string][]export.Frame{}, pid: uint32(o.pid)}
+	if dir := gostap.CacheDir(env); trusted.Dir(dir) == nil {
+		n.table.KernelFiles.Cache = dir
+	}
 	ev, err := symbols.WatchProcesses()
 	if err == nil {
 		n.table.Events = ev

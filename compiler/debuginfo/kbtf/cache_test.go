@@ -44,7 +44,7 @@ func TestKeptSymbols(t *testing.T) {
 		}
 		return out
 	}
-	own := func(proc string) string { return show(New(Config{Proc: proc, Cache: cache}).ownSymbols()) }
+	own := func(proc string) string { return show(New(Config{Proc: proc, Cache: cache}).OwnSymbols()) }
 	first := own(proc)
 	if strings.Contains(first, "ext4") || !strings.Contains(first, "vfs_read") {
 		t.Fatalf("first run:\n%s", first)

@@ -267,7 +267,7 @@ func (im *Image) mine(s Symbol) bool { return s.Module == im.module }
 // symbols are those that im has: for the kernel itself without those of modules.
 func (im *Image) symbols() (*Symbols, error) {
 	if im.module == "" {
-		return im.k.ownSymbols()
+		return im.k.OwnSymbols()
 	}
 	return im.k.Symbols()
 }

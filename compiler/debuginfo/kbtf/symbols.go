@@ -84,9 +84,9 @@ func (k *Kernel) Symbols() (*Symbols, error) {
 	return k.syms, k.symErr
 }
 
-// ownSymbols are those of the kernel itself, and perhaps those of modules too. They may come from what an earlier run
+// OwnSymbols are those of the kernel itself, and perhaps those of modules too. They may come from what an earlier run
 // kept.
-func (k *Kernel) ownSymbols() (*Symbols, error) {
+func (k *Kernel) OwnSymbols() (*Symbols, error) {
 	if k.own != nil {
 		return k.own, nil
 	}
@@ -285,7 +285,7 @@ func (s *Symbols) Each(f func(Symbol) bool) {
 }
 
 // searches is how many look-ups by name search the text, at up to a millisecond each, before a table is made.
-const searches = 6
+const searches = 20
 
 // Named lists the symbols called name, in the order of the table.
 func (s *Symbols) Named(name string) []Symbol {

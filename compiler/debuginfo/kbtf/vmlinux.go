@@ -44,7 +44,7 @@ func (im *Image) needs(what string) (*vmlinux, error) {
 		k.vmAsked = true
 		k.vm, k.vmWhy = k.openVmlinux()
 		if k.vm != nil {
-			if syms, err := k.ownSymbols(); err == nil && !k.Foreign() {
+			if syms, err := k.OwnSymbols(); err == nil && !k.Foreign() {
 				at, ok := k.vm.img.Symbol("_stext")
 				if now := syms.addr("_stext"); ok && now != 0 {
 					k.vm.slide, k.vm.known = now-at, true

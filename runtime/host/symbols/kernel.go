@@ -2,6 +2,7 @@ package symbols
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -9,14 +10,15 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 )
 
-// kernelNames names addresses of the kernel. The list of symbols is read when the first name is asked for, which takes
-// the kernel a tenth of a second, and once more when an address lies in a module that was not there then.
+// kernelNames names addresses of the kernel. Its own symbols are read when the first name is asked for; an earlier run
+// may have kept them. The list of all, which takes the kernel a tenth of a second, is read with the first address that
+// is not of the kernel itself, and once more when one lies in a module that was not there then.
 type kernelNames struct {
 	syms    *kbtf.Symbols
 	modules []module
-	end     uint64 // of the kernel itself
+	lo, end uint64 // of the kernel itself, 0 if not known
 	read    bool
-	looked  int // how often the list was read
+	looked  int // how often the list of all was read
 	// made are addresses in code that the kernel made itself (BPF), by what they were called first: such code and its
 	// neighbours come and go, and an address has one name in all texts.
 	made map[madeAddr]KernelFrame
@@ -59,8 +61,14 @@ func (t *Table) KernelName(addr uint64, ret bool) (fr KernelFrame) {
 		at--
 	}
 	k := &t.kernel
-	if !k.read {
-		t.readKernel()
+	switch {
+	case !k.read && t.KernelFiles.Cache != "":
+		t.readKernel((*kbtf.Kernel).OwnSymbols)
+	case !k.read:
+		t.readAll()
+	}
+	if k.looked == 0 && k.syms != nil && (k.lo == 0 || at < k.lo || at >= k.end) {
+		t.readAll()
 	}
 	if k.syms == nil {
 		return fr
@@ -71,7 +79,7 @@ func (t *Table) KernelName(addr uint64, ret bool) (fr KernelFrame) {
 			return was
 		}
 		if k.looked < maxReads {
-			t.readKernel()
+			t.readAll()
 			made = k.module(at) == nil
 		}
 	}
@@ -97,13 +105,12 @@ func (t *Table) KernelName(addr uint64, ret bool) (fr KernelFrame) {
 	return fr
 }
 
-// readKernel reads the kernel's symbols and where its modules lie. What stands in the way is told once.
-func (t *Table) readKernel() {
+// readKernel reads the kernel's symbols. What stands in the way is told once.
+func (t *Table) readKernel(read func(*kbtf.Kernel) (*kbtf.Symbols, error)) {
 	k := &t.kernel
 	warned := k.read
 	k.read = true
-	k.looked++
-	syms, err := kbtf.New(t.KernelFiles).Symbols()
+	syms, err := read(kbtf.New(t.KernelFiles))
 	why := ""
 	switch {
 	case err != nil:
@@ -118,9 +125,30 @@ func (t *Table) readKernel() {
 		return
 	}
 	k.syms = syms
+	for _, s := range syms.Named("_stext") {
+		k.lo = s.Addr
+	}
 	for _, s := range syms.Named("_end") {
 		k.end = max(k.end, s.Addr)
 	}
+	// A table of code alone (without CONFIG_KALLSYMS_ALL) does not say where the kernel ends.
+	if last, _ := syms.At(math.MaxUint64); k.end == 0 && len(last) > 0 && last[0].Module == "" {
+		k.end = last[0].Addr + 1
+	} else if k.end == 0 {
+		syms.Each(func(s kbtf.Symbol) bool {
+			if s.Module == "" {
+				k.end = max(k.end, s.Addr+1)
+			}
+			return s.Module == ""
+		})
+	}
+}
+
+// readAll reads all symbols, and where the modules lie.
+func (t *Table) readAll() {
+	k := &t.kernel
+	k.looked++
+	t.readKernel((*kbtf.Kernel).Symbols)
 	if b, err := os.ReadFile("/proc/modules"); err == nil && t.KernelFiles.Map == "" {
 		k.modules = parseModules(string(b))
 	}

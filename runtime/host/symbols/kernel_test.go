@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 )
@@ -72,6 +73,83 @@ func TestKernelName(t *testing.T) {
 	if got := tab.KernelBacktrace([]uint64{0xffffffff81000110, 0xffffffff81000200, 7}); got != want {
 		t.Errorf("backtrace:\n%s", got)
 	}
+}
+
+// TestKernelCode: a table of code alone does not say where the kernel ends; the list is not read for each name.
+func TestKernelCode(t *testing.T) {
+	code := strings.Replace(kallsyms, "ffffffff82000000 B _end\n", "", 1)
+	for _, text := range []string{code, code[:strings.Index(code, "ffffffffc0")]} {
+		tab := names(t, text)
+		for range 5 {
+			if got := tab.KernelName(0xffffffff81000104, false).Text(true); got != "vfs_thing+0x4/0x100 [kernel]" {
+				t.Errorf("got %s", got)
+			}
+		}
+		if tab.kernel.looked != 1 {
+			t.Errorf("the list was read %d times", tab.kernel.looked)
+		}
+	}
+}
+
+// TestKernelKept: what an earlier run kept names addresses of the kernel itself; all symbols are read for others.
+func TestKernelKept(t *testing.T) {
+	dir := t.TempDir()
+	write := func(path, text string) {
+		t.Helper()
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("sys/kernel/random/boot_id", "01234567-89ab-cdef-0123-456789abcdef\n")
+	write("cache/there", "")
+	write("kallsyms", kallsyms)
+	named := func(addr uint64) (*Table, string) {
+		tab := &Table{KernelFiles: kbtf.Config{Proc: dir, Cache: filepath.Join(dir, "cache")}}
+		return tab, tab.KernelName(addr, false).Text(true)
+	}
+	if _, got := named(0xffffffff81000104); got != "vfs_thing+0x4/0x100 [kernel]" {
+		t.Errorf("first: %s", got)
+	}
+	write("kallsyms", strings.ReplaceAll(kallsyms, "vfs_thing", "vfs_other")+"ffffffffc0200100 t bpf_prog_2_y\t[bpf]\n")
+	tab, got := named(0xffffffff81000104)
+	if got != "vfs_thing+0x4/0x100 [kernel]" || tab.kernel.looked != 0 {
+		t.Errorf("kept: %s, all were read %d times", got, tab.kernel.looked)
+	}
+	if got := tab.KernelName(0xffffffffc0200108, false).Func; got != "bpf_prog_2_y" || tab.kernel.looked == 0 {
+		t.Errorf("of no kernel itself: %s", got)
+	}
+	if got := tab.KernelName(0xffffffff81000104, false).Func; got != "vfs_other" {
+		t.Errorf("all: %s", got)
+	}
+}
+
+// BenchmarkKernelName is what the first name of a session costs, with what an earlier one kept, against reading all.
+func BenchmarkKernelName(b *testing.B) {
+	syms, err := kbtf.New(kbtf.Config{}).Symbols()
+	if err != nil || syms.Hidden() {
+		b.Skip("the kernel does not tell its addresses")
+	}
+	addr, cache := syms.Named("vfs_read")[0].Addr, b.TempDir()
+	var took [2]time.Duration
+	for i := range 2 * (b.N + 1) {
+		tab := &Table{}
+		if i%2 == 0 {
+			tab.KernelFiles.Cache = cache
+		}
+		start := time.Now()
+		if name := tab.KernelName(addr, false).Func; name != "vfs_read" {
+			b.Fatal(name)
+		}
+		if i > 1 {
+			took[i%2] += time.Since(start)
+		}
+	}
+	b.ReportMetric(took[0].Seconds()*1e3/float64(b.N), "kept-ms")
+	b.ReportMetric(float64(took[0])/float64(took[1]), "of-reading")
 }
 
 // TestKernelMade: code that the kernel made itself keeps its name where others come and go beside it.
