@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -52,6 +54,10 @@ func run() error {
 	list := flag.Bool("p3", false, "only print the C")
 	verbose := flag.Bool("v", false, "say more")
 	flag.Parse()
+	debug.SetGCPercent(400) // as gostap translates; guests are slow
+	if dir, err := os.UserCacheDir(); err == nil && !kernelFiles.Foreign() {
+		kernelFiles.Cache = filepath.Join(dir, "gostap")
+	}
 	ctx := context.Background()
 	traced, _, _ := strings.Cut(*command, " ")
 	if *pid != 0 {
@@ -94,7 +100,8 @@ func run() error {
 		return err
 	}
 	cfg := host.Config{Program: p, Session: s, Stdout: os.Stdout, Stderr: os.Stderr, Timeout: *timeout,
-		Open: func(path string) (debuginfo.Image, error) { return open.Open(path) }}
+		Cache: kernelFiles.Cache,
+		Open:  func(path string) (debuginfo.Image, error) { return open.Open(path) }}
 	if *verbose {
 		cfg.Logf = logf
 	}
