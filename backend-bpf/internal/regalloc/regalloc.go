@@ -52,6 +52,7 @@ func Run(f *mach.Func) (Stats, error) {
 		}
 	}
 	a.rewrite()
+	a.forward()
 	a.share()
 	st.Stack = frame(f)
 	if st.Stack > StackSize {

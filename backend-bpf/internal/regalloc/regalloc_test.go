@@ -339,3 +339,47 @@ func TestCalls(t *testing.T) {
 		t.Errorf("value is in r%d", r)
 	}
 }
+
+// TestForward: a spilled value that is needed twice in a row is loaded once, and one that nobody needs is not stored.
+func TestForward(t *testing.T) {
+	f := mach.New("forward")
+	b := f.NewBlock()
+	op := func(o mach.Op, dst, src mach.Reg) {
+		b.Ins = append(b.Ins, mach.Ins{Op: o, Alu: asm.Xor, Dst: dst, Src: src, Slot: mach.NoSlot, Size: asm.DWord})
+	}
+	const n = 12
+	var vals [n]mach.Reg
+	for i := range vals { // each lives across the calls behind it
+		vals[i] = f.NewReg()
+		op(mach.Call, mach.None, mach.None)
+		op(mach.Mov, vals[i], mach.R0)
+	}
+	op(mach.Call, mach.None, mach.None)
+	sum := f.NewReg()
+	op(mach.Mov, sum, mach.R0)
+	for _, v := range vals {
+		op(mach.ALU, sum, v)
+		op(mach.Neg, sum, mach.None)
+		op(mach.ALU, sum, v)
+	}
+	op(mach.Mov, mach.R0, sum)
+	b.Term = mach.Term{Kind: mach.Exit}
+	st, err := Run(f)
+	if err != nil || st.Spilled < n-4 {
+		t.Fatal(st, err)
+	}
+	loads, stores := map[mach.Slot]int{}, map[mach.Slot]int{}
+	for _, in := range f.Blocks[0].Ins {
+		switch in.Op {
+		case mach.Load:
+			loads[in.Slot]++
+		case mach.Store:
+			stores[in.Slot]++
+		}
+	}
+	for s := range stores {
+		if loads[s] != stores[s] {
+			t.Errorf("slot %d: %d loads of %d values", s, loads[s], stores[s])
+		}
+	}
+}

@@ -1,12 +1,16 @@
 package regalloc
 
-import "github.com/gostap/gostap/backend-bpf/internal/mach"
+import (
+	"slices"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+)
 
 // share gives spilled values that are never needed at the same time one slot. Spilling does so within a round only: the
-// positions of two rounds cannot be compared.
+// positions of two rounds cannot be compared. What is put where nobody needs it is not stored.
 func (a *allocator) share() {
 	f := a.f
-	if len(a.spilled) < 2 {
+	if len(a.spilled) == 0 {
 		return
 	}
 	n := mach.Reg(len(a.spilled))
@@ -19,7 +23,7 @@ func (a *allocator) share() {
 	}
 	set := func() mach.Set { return mach.NewSet(n) }
 	// steps goes backwards through a block; live is what is needed behind it.
-	steps := func(b *mach.Block, live mach.Set, written func(i mach.Reg)) {
+	steps := func(b *mach.Block, live mach.Set, written func(in *mach.Ins, i mach.Reg)) {
 		for k := len(b.Ins) - 1; k >= 0; k-- {
 			in := &b.Ins[k]
 			if in.Slot == mach.NoSlot || num[in.Slot] == mach.None {
@@ -29,7 +33,7 @@ func (a *allocator) share() {
 			switch in.Op {
 			case mach.Store, mach.StoreI:
 				if written != nil {
-					written(i)
+					written(in, i)
 				}
 				live.Del(i)
 			case mach.Load:
@@ -77,7 +81,14 @@ func (a *allocator) share() {
 	}
 	for _, b := range f.Blocks {
 		live := out(b)
-		steps(b, live, func(i mach.Reg) { live.Each(func(j mach.Reg) { meet(i, j) }) })
+		steps(b, live, func(in *mach.Ins, i mach.Reg) {
+			if !live.Has(i) {
+				in.Op = mach.Nop
+				return
+			}
+			live.Each(func(j mach.Reg) { meet(i, j) })
+		})
+		b.Ins = slices.DeleteFunc(b.Ins, func(in mach.Ins) bool { return in.Op == mach.Nop })
 	}
 	in[f.Blocks[0].ID].Each(func(i mach.Reg) { // needed before anything has written it: it stays alone
 		for j := range n {
@@ -98,15 +109,18 @@ func (a *allocator) share() {
 				}
 			}
 			to[i] = a.spilled[j]
-			f.Slots[a.spilled[i]].Used = false
 			break
 		}
+	}
+	for _, s := range a.spilled {
+		f.Slots[s].Used = false
 	}
 	for _, b := range f.Blocks {
 		for k := range b.Ins {
 			if s := b.Ins[k].Slot; s != mach.NoSlot {
 				if i := num[s]; i != mach.None {
 					b.Ins[k].Slot = to[i]
+					f.Slots[to[i]].Used = true
 				}
 			}
 		}
