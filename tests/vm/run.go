@@ -81,6 +81,18 @@ mount -t bpf bpf /sys/fs/bpf
 ln -s /proc/self/fd /dev/fd
 ip link set lo up
 for t in 1 2 3; do stty -F /dev/ttyS$t raw -echo 115200; done
+if [ -e /modules ]; then # until there are files on the disk: see snapshot
+	for m in $(cat /modules); do insmod $m; done
+	until [ -e /dev/vda ]; do sleep 0.1; done
+	[ ! -e /warm ] || (cd /lab; sh /warm) </dev/null >/dev/ttyS1 2>&1
+	read -r was _ </proc/uptime
+	echo ready >/dev/ttyS2
+	until [ "$(dd if=/dev/vda bs=4096 skip=256 count=1 iflag=direct 2>/dev/null | head -n 1)" = files ]; do
+		sleep 0.1
+	done
+	{ dd bs=1M skip=2 count=0 2>/dev/null; cpio -idmu 2>/dev/null; } </dev/vda
+	for m in $(tac /modules); do rmmod $m; done
+fi
 [ ! -e /settle ] || for n in $(seq 20); do
 	read -r _ a b c _ </proc/stat; sleep 1; read -r _ d e f _ </proc/stat
 	[ $((d + e + f - a - b - c)) -gt 3 ] || break
@@ -88,7 +100,7 @@ done
 cd /lab
 dmesg -n 7
 read -r up _ </proc/uptime
-echo "begun $up" >/dev/ttyS2
+echo "begun $up ${was:-0}" >/dev/ttyS2
 setsid sh /command </dev/null >/dev/ttyS1 2>&1
 status=$?
 [ -z "$(ls -A /out)" ] || tar -C /out -cf - . >/dev/ttyS3
@@ -97,13 +109,16 @@ sync
 poweroff -f
 `
 
+// usualCPUs and usualMB are what a guest has that asks for nothing else.
+const usualCPUs, usualMB = 2, 1024
+
 // Run boots the kernel and runs a command. The error is a *Crashed if the guest did not report an end.
 func (k *Kernel) Run(ctx context.Context, o Options) (*Result, error) {
 	if o.CPUs == 0 {
-		o.CPUs = 2
+		o.CPUs = usualCPUs
 	}
 	if o.MemoryMB == 0 {
-		o.MemoryMB = 1024
+		o.MemoryMB = usualMB
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 3 * time.Minute
@@ -113,11 +128,24 @@ func (k *Kernel) Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := k.initrd(dir, &o); err != nil {
+	snap, err := k.snapshot(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	t := newTree()
+	if err := t.given(&o); err != nil {
+		return nil, err
+	}
+	if snap != nil {
+		err = snap.box(dir, t.archive())
+	} else if err = t.system(); err == nil {
+		err = os.WriteFile(filepath.Join(dir, "initrd"), t.archive(), 0o644)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for try := 0; ; try++ {
-		res, err := k.boot(ctx, dir, &o)
+		res, err := k.boot(ctx, dir, &o, snap)
 		if c, ok := err.(*Crashed); ok && c.emulator != "" && try < 2 {
 			if o.Log != nil {
 				o.Log("%s is started once more: %s\n%v", k.Release, c.emulator, c)
@@ -128,22 +156,24 @@ func (k *Kernel) Run(ctx context.Context, o Options) (*Result, error) {
 	}
 }
 
-func (k *Kernel) initrd(dir string, o *Options) error {
+// system enters what every guest has.
+func (t *tree) system() error {
 	bb, err := exec.LookPath("busybox")
 	if err != nil {
 		return err
 	}
-	t := newTree()
 	for _, d := range []string{"proc", "sys", "dev", "tmp", "run", "etc", "root", "lab", "out", "var", "sbin",
 		"usr/bin", "usr/sbin"} {
 		t.dir(d)
 	}
-	if err := t.copy(bb, "/bin/busybox"); err != nil {
-		return err
-	}
 	t.add("/init", 0o100755, []byte(initScript))
-	t.add("/command", 0o100755, []byte(o.Command+"\n"))
 	t.add("/etc/passwd", 0o100644, []byte("root:x:0:0:root:/root:/bin/sh\n"))
+	return t.copy(bb, "/bin/busybox")
+}
+
+// given enters what one guest is to run.
+func (t *tree) given(o *Options) error {
+	t.add("/command", 0o100755, []byte(o.Command+"\n"))
 	if o.Count {
 		t.add("/settle", 0o100644, nil)
 	}
@@ -152,7 +182,7 @@ func (k *Kernel) initrd(dir string, o *Options) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(dir, "initrd"), t.archive(), 0o644)
+	return nil
 }
 
 // guestCPU is a CPU with all that qemu emulates but for the flag by which the kernel copies and clears memory with "rep
@@ -162,17 +192,16 @@ const guestCPU = "max,-erms"
 // bootTime is how long a guest may take until its command begins: 3 s on a quiet machine.
 const bootTime = time.Minute
 
-func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+// machine gives qemu's arguments but for what the guest begins with, and the file of its serial lines in dir.
+func (k *Kernel) machine(dir string, o *Options) (args []string, thread string) {
 	thread, cpus := "multi", o.CPUs
 	if losesCode() && !o.Parallel {
 		thread = "single"
 	}
-	accel := []string{"-accel", "tcg,thread=" + thread}
+	args = []string{"-accel", "tcg,thread=" + thread}
 	khz := clockKHz()
 	if o.Count {
-		cpus, accel, khz = 1, []string{"-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"}, 1000000
+		cpus, args, khz = 1, []string{"-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"}, 1000000
 	}
 	// On a busy host the kernel measures its clock wrong (it trusts the PIT where that and the HPET differ), which then
 	// runs up to 30 times too fast, and takes the timer's interrupt for missing.
@@ -180,18 +209,31 @@ func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, err
 	if khz > 0 {
 		clock += fmt.Sprintf(" tsc_early_khz=%d", khz)
 	}
-	names := []string{"console", "output", "status", "out.tar"}
-	args := append(accel, "-cpu", guestCPU, "-machine", "q35", "-smp", strconv.Itoa(cpus),
+	args = append(args, "-cpu", guestCPU, "-machine", "q35", "-smp", strconv.Itoa(cpus),
 		"-m", strconv.Itoa(o.MemoryMB), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-		"-kernel", k.Image, "-initrd", filepath.Join(dir, "initrd"),
 		"-append", "console=ttyS0 panic=-1 oops=panic quiet nokaslr tsc=reliable random.trust_cpu=on mitigations=off "+
 			"8250.nr_uarts=4 "+clock+" "+o.Append,
 		"-chardev", "stdio,id=mon", "-mon", "chardev=mon,mode=control")
 	args = append(args, o.Devices...)
-	for i, n := range names {
+	for i, n := range serialFiles {
 		args = append(args, "-chardev", fmt.Sprintf("file,id=c%d,path=%s", i, filepath.Join(dir, n)), "-serial",
 			fmt.Sprintf("chardev:c%d", i))
 		os.Remove(filepath.Join(dir, n)) // of a guest before
+	}
+	return append(args, "-kernel", k.Image), thread
+}
+
+// serialFiles are what a guest writes to its serial lines.
+var serialFiles = []string{"console", "output", "status", "out.tar"}
+
+func (k *Kernel) boot(ctx context.Context, dir string, o *Options, snap *snapshot) (*Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	args, thread := k.machine(dir, o)
+	if snap != nil {
+		args = append(args, snap.arguments(dir)...)
+	} else {
+		args = append(args, "-initrd", filepath.Join(dir, "initrd"))
 	}
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", args...)
 	var stderr bytes.Buffer
@@ -258,9 +300,10 @@ func watch(ctx context.Context, start time.Time, o *Options, status func() strin
 		over := func(limit time.Duration) bool { return patience.Now()-mark > limit }
 		if !begun {
 			_, s, ok := strings.Cut(status(), "begun ")
-			up, err := strconv.ParseFloat(strings.TrimSpace(strings.SplitN(s, "\n", 2)[0]), 64)
-			begun = ok && err == nil && strings.Contains(s, "\n")
-			if begun && !o.Count && up > 2*took.Seconds()+1 {
+			var up, was float64 // seconds that the guest has been up, and was when its snapshot was made
+			n, _ := fmt.Sscan(s, &up, &was)
+			begun = ok && n == 2 && strings.Contains(s, "\n")
+			if up -= was; begun && !o.Count && up > 2*took.Seconds()+1 {
 				why = fmt.Sprintf("the guest's clock runs too fast: it says %.0f s after %.0f s", up, took.Seconds())
 				return why, why
 			}
