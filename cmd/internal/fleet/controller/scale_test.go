@@ -15,6 +15,7 @@ import (
 
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
 	"github.com/gostap/gostap/cmd/internal/page/state"
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // mostObject is what an API server takes of one object (etcd's limit of a request).
@@ -80,10 +81,15 @@ func TestScale(t *testing.T) {
 					return cl.SubResource(sub).Update(ctx, o, opts...)
 				}})
 			l.c.Every = 200 * time.Millisecond
-			begun := time.Now()
-			for writes < 6 {
-				_, r := l.step("x")
-				time.Sleep(r.RequeueAfter)
+			begun, over := time.Now(), patience.After(time.Minute)
+			for page := 0; writes < 6 || page == 0; { // a busy machine takes longer for the page
+				x, r := l.step("x")
+				page = len(x.Status.Page)
+				select {
+				case <-over:
+					t.Fatalf("%d writes, and a page of %d bytes", writes, page)
+				case <-time.After(r.RequeueAfter):
+				}
 			}
 			took := time.Since(begun)
 			x, _ := l.step("x")
