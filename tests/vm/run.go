@@ -132,28 +132,35 @@ func (k *Kernel) Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := newTree()
-	if err := t.given(&o); err != nil {
-		return nil, err
-	}
-	if snap != nil {
-		err = snap.box(dir, t.archive())
-	} else if err = t.system(); err == nil {
-		err = os.WriteFile(filepath.Join(dir, "initrd"), t.archive(), 0o644)
-	}
-	if err != nil {
-		return nil, err
-	}
 	for try := 0; ; try++ {
+		if err := o.stage(dir, snap); err != nil {
+			return nil, err
+		}
 		res, err := k.boot(ctx, dir, &o, snap)
 		if c, ok := err.(*Crashed); ok && c.emulator != "" && try < 2 {
 			if o.Log != nil {
 				o.Log("%s is started once more: %s\n%v", k.Release, c.emulator, c)
 			}
+			snap = nil // it may be the one that is not well
 			continue
 		}
 		return res, err
 	}
+}
+
+// stage writes a guest's files into dir: a disk for one that goes on from a snapshot, else the file system to boot.
+func (o *Options) stage(dir string, snap *snapshot) error {
+	t := newTree()
+	if err := t.given(o); err != nil {
+		return err
+	}
+	if snap != nil {
+		return snap.box(dir, t.archive())
+	}
+	if err := t.system(); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "initrd"), t.archive(), 0o644)
 }
 
 // system enters what every guest has.

@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,12 +151,12 @@ func (s *snapshot) make(ctx context.Context, k *Kernel, o *Options) error {
 			return fmt.Errorf("%s: %s %v", line, said, err)
 		}
 	}
-	said := ""
+	said, failed := "", error(nil)
 	err = until("its state is written", func() bool {
-		said, err = mon.human("info migrate")
-		return err != nil || strings.Contains(said, "status: completed") || strings.Contains(said, "status: failed")
+		said, failed = mon.human("info migrate")
+		return failed != nil || strings.Contains(said, "status: completed") || strings.Contains(said, "status: failed")
 	})
-	if err == nil && !strings.Contains(said, "status: completed") {
+	if err = cmp.Or(err, failed); err == nil && !strings.Contains(said, "status: completed") {
 		err = errors.New(said)
 	}
 	return err
