@@ -33,14 +33,14 @@ demo: $(BIN)
 	@tests/demo.sh
 
 # Everything: formatting, vet, static checks, unit tests, whole-program tests. The three packages that take longest go
-# first, the others one at a time beside them.
+# first.
 # No limit is one of the clock on the wall: bin/supervise ends a package that hangs, and removes what it leaves in /tmp.
-# Guests and traced programs often wait, so two packages more than there are processors are tested at a time. All of it
+# Guests and traced programs often wait, so one package more than there are processors is tested at a time. All of it
 # has been vetted before. What is tested is compiled without cgo, as what is released is, so that nothing is compiled
 # twice; what the tests build themselves is built as anybody builds it. With GOGC=400 compiling takes a fifth less of
 # the processors, and staticcheck a quarter less, for some hundred MB more.
 test: deps check bin/supervise
-	CGO_ENABLED=0 GOGC=400 $(GO) test -p $$(($$(nproc) + 2)) -vet=off -count=1 -timeout 0 \
+	CGO_ENABLED=0 GOGC=400 $(GO) test -p $$(($$(nproc) + 1)) -vet=off -count=1 -timeout 0 \
 	    -exec 'env -u CGO_ENABLED -u GOGC $(CURDIR)/bin/supervise' ./tests/vm ./tests ./tests/oracle ./...
 
 # Quick: every package but the whole-program tests. Installs nothing, boots nothing. Where gcc is missing, the packages whose tests
