@@ -81,7 +81,7 @@ func (im *Image) blacklist() *blacklist {
 		return b
 	}
 	for _, s := range sections {
-		if lo, hi := syms.addr(s.from), syms.addr(s.to); lo != 0 && hi > lo {
+		if lo, hi := syms.Addr(s.from), syms.Addr(s.to); lo != 0 && hi > lo {
 			b.ranges = append(b.ranges, addrRange{lo, hi, s.why})
 		}
 	}

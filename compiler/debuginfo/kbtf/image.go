@@ -282,7 +282,7 @@ func (im *Image) textRange(syms *Symbols) (lo, hi uint64) {
 		return 0, ^uint64(0)
 	}
 	if syms.hi == 0 {
-		if syms.lo, syms.hi = syms.addr("_stext"), syms.addr("_etext"); syms.lo == 0 || syms.hi <= syms.lo {
+		if syms.lo, syms.hi = syms.Addr("_stext"), syms.Addr("_etext"); syms.lo == 0 || syms.hi <= syms.lo {
 			syms.lo, syms.hi = 0, ^uint64(0)
 		}
 	}

@@ -313,7 +313,7 @@ func (s *Symbols) search(prefix string, wanted func(name string) bool) (out []Sy
 		at += i
 		begin := at - k
 		at++
-		if begin == 0 || s.text[begin-1] != ' ' || !bytes.HasPrefix(s.text[begin:], []byte(prefix)) {
+		if begin == 0 || s.text[begin-1] != ' ' || !strings.HasPrefix(text(s.text[begin:]), prefix) {
 			continue
 		}
 		x, next, ok := s.line(bytes.LastIndexByte(s.text[:begin], '\n') + 1)
@@ -426,8 +426,8 @@ func (s *Symbols) At(addr uint64) (at []Symbol, end uint64) {
 	return at, end
 }
 
-// addr is the address of the one symbol of the kernel itself with this name, 0 if there is none.
-func (s *Symbols) addr(name string) uint64 {
+// Addr is the address of the one symbol of the kernel itself with this name, 0 if there is none.
+func (s *Symbols) Addr(name string) uint64 {
 	for _, x := range s.Named(name) {
 		if x.Module == "" {
 			return x.Addr

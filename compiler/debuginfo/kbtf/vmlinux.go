@@ -46,7 +46,7 @@ func (im *Image) needs(what string) (*vmlinux, error) {
 		if k.vm != nil {
 			if syms, err := k.OwnSymbols(); err == nil && !k.Foreign() {
 				at, ok := k.vm.img.Symbol("_stext")
-				if now := syms.addr("_stext"); ok && now != 0 {
+				if now := syms.Addr("_stext"); ok && now != 0 {
 					k.vm.slide, k.vm.known = now-at, true
 				}
 			}

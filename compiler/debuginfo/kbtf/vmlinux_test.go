@@ -209,7 +209,7 @@ func symAddr(t *testing.T, k *Kernel, name string) uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return syms.addr(name)
+	return syms.Addr(name)
 }
 
 // TestOtherVmlinux: a file of another build, or without DWARF, is not used.

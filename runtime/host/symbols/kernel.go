@@ -18,7 +18,8 @@ type kernelNames struct {
 	modules []module
 	lo, end uint64 // of the kernel itself, 0 if not known
 	read    bool
-	looked  int // how often the list of all was read
+	told    bool // what stands in the way
+	looked  int  // how often the list of all was read
 	// made are addresses in code that the kernel made itself (BPF), by what they were called first: such code and its
 	// neighbours come and go, and an address has one name in all texts.
 	made map[madeAddr]KernelFrame
@@ -108,7 +109,6 @@ func (t *Table) KernelName(addr uint64, ret bool) (fr KernelFrame) {
 // readKernel reads the kernel's symbols. What stands in the way is told once.
 func (t *Table) readKernel(read func(*kbtf.Kernel) (*kbtf.Symbols, error)) {
 	k := &t.kernel
-	warned := k.read
 	k.read = true
 	syms, err := read(kbtf.New(t.KernelFiles))
 	why := ""
@@ -119,18 +119,14 @@ func (t *Table) readKernel(read func(*kbtf.Kernel) (*kbtf.Symbols, error)) {
 		why = "the kernel hides its addresses (kernel.kptr_restrict, or no CAP_SYSLOG)"
 	}
 	if why != "" {
-		if !warned && t.Warn != nil {
+		if !k.told && t.Warn != nil {
+			k.told = true
 			t.Warn("addresses of the kernel are shown without names: " + why)
 		}
 		return
 	}
 	k.syms = syms
-	for _, s := range syms.Named("_stext") {
-		k.lo = s.Addr
-	}
-	for _, s := range syms.Named("_end") {
-		k.end = max(k.end, s.Addr)
-	}
+	k.lo, k.end = syms.Addr("_stext"), syms.Addr("_end")
 	// A table of code alone (without CONFIG_KALLSYMS_ALL) does not say where the kernel ends.
 	if last, _ := syms.At(math.MaxUint64); k.end == 0 && len(last) > 0 && last[0].Module == "" {
 		k.end = last[0].Addr + 1

@@ -125,6 +125,19 @@ func TestKernelKept(t *testing.T) {
 	if got := tab.KernelName(0xffffffff81000104, false).Func; got != "vfs_other" {
 		t.Errorf("all: %s", got)
 	}
+	// What is kept has names where the list hides its addresses now: that others have none is told.
+	write("kallsyms", "0000000000000000 T _stext\n0000000000000000 T vfs_thing\n")
+	tab, _ = named(0xffffffff81000104)
+	var warned []string
+	tab.Warn = func(s string) { warned = append(warned, s) }
+	for range 3 {
+		if got := tab.KernelName(0xffffffffc0200108, false).Func; got != "" {
+			t.Errorf("of a hidden list: %s", got)
+		}
+	}
+	if got := tab.KernelName(0xffffffff81000104, false).Func; got != "vfs_thing" || len(warned) != 1 {
+		t.Errorf("kept: %s, warnings: %q", got, warned)
+	}
 }
 
 // BenchmarkKernelName is what the first name of a session costs, with what an earlier one kept, against reading all.
