@@ -84,7 +84,7 @@ for t in 1 2 3; do stty -F /dev/ttyS$t raw -echo 115200; done
 if [ -e /modules ]; then # until there are files on the disk: see snapshot
 	for m in $(cat /modules); do insmod $m; done
 	until [ -e /dev/vda ]; do sleep 0.1; done
-	[ ! -e /warm ] || (cd /lab; sh /warm) </dev/null >/dev/ttyS1 2>&1
+	[ ! -e /command ] || (cd /lab; sh /command) </dev/null >/dev/ttyS1 2>&1
 	read -r was _ </proc/uptime
 	echo ready >/dev/ttyS2
 	until [ "$(dd if=/dev/vda bs=4096 skip=256 count=1 iflag=direct 2>/dev/null | head -n 1)" = files ]; do
@@ -199,7 +199,8 @@ const guestCPU = "max,-erms"
 // bootTime is how long a guest may take until its command begins: 3 s on a quiet machine.
 const bootTime = time.Minute
 
-// machine gives qemu's arguments but for what the guest begins with, and the file of its serial lines in dir.
+// machine gives qemu's arguments but for what the guest begins with, with the files of its serial lines in dir, and how
+// many threads its CPUs have.
 func (k *Kernel) machine(dir string, o *Options) (args []string, thread string) {
 	thread, cpus := "multi", o.CPUs
 	if losesCode() && !o.Parallel {

@@ -41,6 +41,7 @@ var snapshots struct {
 const boxSize = 1 << 30
 
 // filesAt is where the archive begins on the disk, in bytes; a word in front of it, at wordAt, says that it is there.
+// initScript reads both.
 const wordAt, filesAt = 1 << 20, 2 << 20
 
 // snapshot gives a guest to go on from; nil where this one is to be booted by itself: since it is another machine, or
@@ -95,11 +96,8 @@ func (s *snapshot) make(ctx context.Context, k *Kernel, o *Options) error {
 	}
 	t.add("/modules", 0o100644, []byte(list))
 	if Warm != nil {
-		t.add("/warm", 0o100644, []byte(Warm.Command+"\n"))
-		for to, from := range Warm.Files {
-			if err := t.copy(from, to); err != nil {
-				return err
-			}
+		if err := t.given(Warm); err != nil {
+			return err
 		}
 	}
 	for name, f := range map[string]**os.File{"initrd": &s.initrd, "state": &s.state} {
