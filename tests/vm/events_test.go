@@ -56,13 +56,16 @@ var eventScripts = []kernelScript{
 			"socket.sendmsg LOCAL DGRAM 7\nsocket.recvmsg 1 1\nsocket.recvmsg 1 1\nsocket.recvmsg 2 1\n" +
 			"socket.recvmsg 3 1\nsocket.recvmsg 4 1\nsocket.recvmsg 5 1\nsocket.recvmsg 6 1\nsocket.recvmsg 7 1\n" +
 			"socket.recvmsg -11 0\n", "sent 1 2 3 4 5 6 7\n"}},
+	// What the kernel counts itself is the oracle: on a slow machine it takes up a connection twice, and drops one.
 	{name: "mib", run: "ip link set lo up 2>/dev/null || ifconfig lo up; (echo hello | nc -l -p 4242 >/dev/null &) ; " +
-		"sleep 1; RUN -c 'sh -c \"nc 127.0.0.1 4242 </dev/null\"'", script: `
+		"sleep 1; opens() { awk '/^Tcp: [0-9]/ { print $6 + $7 }' /proc/net/snmp; }; was=$(opens); " +
+		"RUN -c 'sh -c \"nc 127.0.0.1 4242 </dev/null\"' >/tmp/mib; awk -v all=$(($(opens) - was)) '$1 == \"opens\" " +
+		"{ $2 = $2 > 0 && $2 <= all ? \"counted\" : $2 \" of \" all } { print }' /tmp/mib", script: `
 		function tcpmib_filter_key:long (sk:long, op:long) { return op && (tcpmib_local_port(sk) == 4242 || tcpmib_remote_port(sk) == 4242) ? 2 : 0 }
 		probe tcpmib.ActiveOpens, tcpmib.PassiveOpens, tcpmib.CurrEstab, tcpmib.InSegs, tcpmib.OutSegs, ipmib.InReceives, ipmib.OutRequests { }
-		probe end { printf("opens %s now %d in %d out %d packets %d %d\n", ActiveOpens[2] + PassiveOpens[2] <= 2 ? "1" : sprint(ActiveOpens[2], "+", PassiveOpens[2]), CurrEstab[2] < 2, InSegs[2] > 2, OutSegs[2] > 2, InReceives[1] > 2, OutRequests[1] > 2) }`,
+		probe end { printf("opens %d now %d in %d out %d packets %d %d\n", ActiveOpens[2] + PassiveOpens[2], CurrEstab[2] < 2, InSegs[2] > 2, OutSegs[2] > 2, InReceives[1] > 2, OutRequests[1] > 2) }`,
 		// A few hits can be missed: a program of a function's probe does not run while another one is interrupted.
-		want: []string{"opens 1 now 1 in 1 out 1 packets 1 1"}},
+		want: []string{"opens counted now 1 in 1 out 1 packets 1 1"}},
 	{name: "processes", run: "RUN -c 'sh -c \"true & wait; sleep 0.1\"'", script: `
 		global started, released, on
 		probe kprocess.start { if (ppid() == target()) started++ }
