@@ -9,13 +9,14 @@ import (
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
-// summaryText is the script of -C: a table of system calls like that of strace -c. WHO says whose calls count.
+// summaryText is the script of -C: a table of system calls like that of strace -c. WHO says whose calls count; it is
+// asked at the return as well, so that nobody else's calls wait for the lock of __c_began.
 // Its names begin with __c, so that a script beside it has none of them.
 const summaryText = `
 global __c_began%, __c_took, __c_failed
 probe syscall_any { if (WHO) __c_began[tid()] = gettimeofday_ns() }
 probe syscall_any.return {
-	if (tid() in __c_began) {
+	if (WHO && tid() in __c_began) {
 		__c_took[name] <<< gettimeofday_ns() - __c_began[tid()]
 		if (retval < 0 && retval >= -4095) __c_failed[name]++
 		delete __c_began[tid()]
@@ -50,7 +51,7 @@ func (o *options) summaryOf() gostap.Source {
 			who = "target_set_pid(pid())"
 		}
 	}
-	return gostap.Source{Name: "<-C>", Text: strings.Replace(summaryText, "WHO", who, 1)}
+	return gostap.Source{Name: "<-C>", Text: strings.ReplaceAll(summaryText, "WHO", who)}
 }
 
 // checkSummary looks at -C and -f.
