@@ -37,7 +37,7 @@ func (k *Kernel) Facts(ctx context.Context, modules ...string) (*Facts, error) {
 	}
 	f := &Facts{BTF: filepath.Join(dir, btf), Kallsyms: filepath.Join(dir, "kallsyms"),
 		Blacklist: filepath.Join(dir, "blacklist")}
-	unlock, err := lock(k.a.dir)
+	unlock, err := lock(dir) // not that of the packages: the guest may need some of them
 	if err != nil {
 		return nil, err
 	}
