@@ -2,6 +2,7 @@ package opt
 
 import (
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
 )
 
 // InferSharing finds out how handlers that can interleave use each global: Constant if none of
@@ -83,13 +84,13 @@ func reachedFrom(p *ir.Program, which func(*ir.Probe) bool) map[*ir.Func]bool {
 	return seen
 }
 
-// byThread finds the arrays of which every access has tid() in the same column of its key, and is made
-// where a user program was interrupted: a thread is in one such handler at a time, and no handler
-// reaches another thread's elements.
+// byThread finds the arrays of which every access has tid() in the same column of its key, and is made where a user
+// program was interrupted, or makes a system call: a thread is in one such handler at a time, and no handler reaches
+// another thread's elements. Where a new element of one thread drives out another's (Wrap) that does not hold.
 func byThread(p *ir.Program) []bool {
 	cols := make([]uint64, len(p.Globals)) // columns that were tid() so far
 	for i, g := range p.Globals {
-		if n := len(g.Keys); n > 0 && n < 64 {
+		if n := len(g.Keys); n > 0 && n < 64 && !g.Wrap {
 			cols[i] = 1<<n - 1
 		}
 	}
@@ -125,10 +126,10 @@ func byThread(p *ir.Program) []bool {
 	return out
 }
 
-// inThread reports whether all sites of pr are instructions of user programs.
+// inThread reports whether all sites of pr are instructions of user programs or system calls.
 func inThread(pr *ir.Probe) bool {
 	for _, s := range pr.Sites {
-		if !s.Kind.InUser() {
+		if !s.Kind.InUser() && s.Kind.Class() != probe.Syscall {
 			return false
 		}
 	}
