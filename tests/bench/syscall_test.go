@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
@@ -84,6 +86,65 @@ func BenchmarkSyscall(b *testing.B) {
 			t.stop()
 		}
 		b.Logf("%s: attached after %.0f ms", script, median(took))
+	}
+}
+
+// BenchmarkSyscallLatency measures what it costs to time each call of getpgid, in CPU ns for a call, where one process
+// calls and where one does on each CPU.
+func BenchmarkSyscallLatency(b *testing.B) {
+	build(b)
+	peer := havePeer(b)
+	prog := filepath.Join(b.TempDir(), "calls")
+	if out, err := exec.Command("gcc", "-O1", "-o", prog, "../fixtures/calls/calls.c").CombinedOutput(); err != nil {
+		b.Fatalf("build calls.c: %v\n%s", err, out)
+	}
+	const calls = 1000000
+	run := func(processes int) float64 {
+		cmds := make([]*exec.Cmd, processes)
+		for i := range cmds {
+			cmds[i] = exec.Command("taskset", "-c", strconv.Itoa(i), prog, strconv.Itoa(calls))
+			if err := cmds[i].Start(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		took := 0.0
+		for _, cmd := range cmds {
+			if err := cmd.Wait(); err != nil {
+				b.Fatal(err)
+			}
+			u := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+			took += float64(u.Utime.Nano()+u.Stime.Nano()) / calls
+		}
+		return took / float64(processes)
+	}
+	const script = `global t, d probe syscall.getpgid { t[tid()] = gettimeofday_ns() }
+		probe syscall.getpgid.return {
+			if (tid() in t) { d <<< gettimeofday_ns() - t[tid()]; delete t[tid()] }
+		}`
+	const theirs = `tracepoint:syscalls:sys_enter_getpgid { @t[tid] = nsecs }
+		tracepoint:syscalls:sys_exit_getpgid /@t[tid]/ { @d = stats(nsecs - @t[tid]); delete(@t[tid]) }`
+	for range b.N {
+		for _, processes := range []int{1, runtime.NumCPU()} {
+			var bare, ours, peers []float64
+			for range 5 {
+				bare = append(bare, run(processes))
+				t := gostapRun(b, script)
+				ours = append(ours, run(processes))
+				t.stop()
+				if peer {
+					t := bpftraceTraced(b, theirs)
+					time.Sleep(200 * time.Millisecond)
+					peers = append(peers, run(processes))
+					t.stop()
+				}
+			}
+			added := median(ours) - median(bare)
+			b.Logf("%d at a time: bare %.1f ns, gostap adds %.1f", processes, median(bare), added)
+			if peer {
+				b.Logf("%d at a time: bpftrace adds %.1f", processes, median(peers)-median(bare))
+				b.ReportMetric(added/(median(peers)-median(bare)), fmt.Sprintf("latency-%d/bpftrace", processes))
+			}
+		}
 	}
 }
 

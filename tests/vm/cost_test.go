@@ -78,10 +78,13 @@ func TestContended(t *testing.T) {
 			"")
 		for i := range contended {
 			out := part(res, "s"+strconv.Itoa(i))
-			if n := number(out, "all "); n != 2*calls {
+			// Where the host takes a CPU away from who holds the lock, a hit may be skipped, and then is counted so.
+			n, skipped := number(out, "all "), number(out, "WARNING: Number of errors: 0, skipped probes: ")
+			if n+skipped != 2*calls || skipped > calls/1000 {
 				t.Errorf("%d of %d hits were counted:\n%s", n, 2*calls, out)
 			}
-			if strings.Contains(out, "skipped") || strings.Contains(out, "WARNING") {
+			lines := 2 * min(skipped, 1)
+			if strings.Count(out, "skipped") != lines || strings.Count(out, "WARNING") != lines {
 				t.Errorf("%s", out)
 			}
 			t.Logf("%d ns a call", number(out, "call "))
