@@ -213,9 +213,9 @@ func TestWaits(t *testing.T) {
 	s.put(`{kind: Pod, apiVersion: v1, metadata: {name: gostap-agent-1, namespace: gostap}, spec: {nodeName: n1},
 		status: {containerStatuses: [{name: gostap, ready: false, state: {running: {}}}]}}`)
 	s.put(`{kind: Event, apiVersion: v1, metadata: {name: e, namespace: gostap}, reason: Unhealthy, message:
-		"Readiness probe failed: error: load tracing programs: no permission\n"}`)
+		"Startup probe failed: error: load tracing programs: no permission\n"}`)
 	out, _, err = s.run(Install, o)
-	const asked = "DaemonSet gostap/gostap-agent: 0 of 2 pods are ready; pod gostap-agent-1 on node n1: Readiness " +
+	const asked = "DaemonSet gostap/gostap-agent: 0 of 2 pods are ready; pod gostap-agent-1 on node n1: Startup " +
 		"probe failed: error: load tracing programs: no permission"
 	if err == nil || err.Error() != "waited 100ms for the "+asked {
 		t.Errorf("%v\n%s", err, out)

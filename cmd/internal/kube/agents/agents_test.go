@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -35,6 +37,24 @@ func TestManifest(t *testing.T) {
 	for _, x := range [][2]string{{"a b", "gostap"}, {"", "gostap"}, {strings.Repeat("a", 64), "gostap"}, {"a", "A"}} {
 		if text, err := Manifest(x[0], x[1], 0); err == nil || text != "" {
 			t.Errorf("%q: %v, %q", x, err, text)
+		}
+	}
+}
+
+// TestProbes: a kubelet that has run for less than a probe's period waits for a random part of that before it asks for
+// the first time (pkg/kubelet/prober/worker.go, run), so a period is what a new node's pods may not be traced for.
+func TestProbes(t *testing.T) {
+	text, err := Manifest("ns-1", "gostap", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`Probe: .*periodSeconds: (\d+)`).FindAllStringSubmatch(text, -1)
+	if len(all) == 0 || len(all) != strings.Count(text, "Probe: ") {
+		t.Errorf("probes without a period:\n%s", text)
+	}
+	for _, m := range all {
+		if n, _ := strconv.Atoi(m[1]); n > 5 {
+			t.Errorf("%s", m[0])
 		}
 	}
 }
