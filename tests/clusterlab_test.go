@@ -53,13 +53,13 @@ type realCluster struct {
 }
 
 // upCluster has one up, by the command that GOSTAP_CLUSTER names: "up --nodes 2", "env", "load-image NAME PATH
-// [ENTRY]". Without that two tests have that of tests/kubelab if its programs have been built, and no other test, since
-// all of them take minutes.
+// [ENTRY]". Without that three tests have that of tests/kubelab if its programs have been built, and no other test,
+// since all of them take minutes.
 func upCluster(t *testing.T) *realCluster {
 	needRoot(t)
 	lab := os.Getenv("GOSTAP_CLUSTER")
 	if lab == "" {
-		if name := t.Name(); name != "TestCluster" && name != "TestFleet" {
+		if !slices.Contains([]string{"TestCluster", "TestClusterRestart", "TestFleet"}, t.Name()) {
 			t.Skip("make fleet runs this, or GOSTAP_CLUSTER=COMMAND if that has a cluster; see the Makefile")
 		}
 		lab = ownLab(t)
