@@ -15,15 +15,21 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
+// callsProgram is a program that calls getpgid as often as its argument says.
+func callsProgram(b *testing.B) string {
+	prog := filepath.Join(b.TempDir(), "calls")
+	if out, err := exec.Command("gcc", "-O1", "-o", prog, "../fixtures/calls/calls.c").CombinedOutput(); err != nil {
+		b.Fatalf("build calls.c: %v\n%s", err, out)
+	}
+	return prog
+}
+
 // BenchmarkSyscall measures what a probe adds to a call of getpgid, in CPU ns, and how long it takes to probe all
 // calls.
 func BenchmarkSyscall(b *testing.B) {
 	build(b)
 	peer := havePeer(b)
-	prog := filepath.Join(b.TempDir(), "calls")
-	if out, err := exec.Command("gcc", "-O1", "-o", prog, "../fixtures/calls/calls.c").CombinedOutput(); err != nil {
-		b.Fatalf("build calls.c: %v\n%s", err, out)
-	}
+	prog := callsProgram(b)
 	const calls = 1000000
 	run := func() float64 {
 		cmd := exec.Command("taskset", "-c", lastCPU(), prog, strconv.Itoa(calls))
@@ -94,10 +100,7 @@ func BenchmarkSyscall(b *testing.B) {
 func BenchmarkSyscallLatency(b *testing.B) {
 	build(b)
 	peer := havePeer(b)
-	prog := filepath.Join(b.TempDir(), "calls")
-	if out, err := exec.Command("gcc", "-O1", "-o", prog, "../fixtures/calls/calls.c").CombinedOutput(); err != nil {
-		b.Fatalf("build calls.c: %v\n%s", err, out)
-	}
+	prog := callsProgram(b)
 	const calls = 1000000
 	run := func(processes int) float64 {
 		cmds := make([]*exec.Cmd, processes)
