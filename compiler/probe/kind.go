@@ -164,6 +164,10 @@ func (k Kind) InKernel() bool { return kinds[k].class == Instruction && kinds[k]
 // InUser reports whether a site of this kind is an instruction of a program.
 func (k Kind) InUser() bool { return kinds[k].class == Instruction && kinds[k].code == UserCode }
 
+// InThread reports whether a hit is in the thread that it is about, and nothing but that waits for its handler: at an
+// instruction of a program, or a system call. A thread is in one such handler at a time.
+func (k Kind) InThread() bool { return k.InUser() || k.Class() == Syscall }
+
 // Words says what values come with a hit.
 func (k Kind) Words() Words { return kinds[k].words }
 

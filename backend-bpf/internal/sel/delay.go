@@ -6,7 +6,6 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 const (
@@ -21,7 +20,7 @@ const (
 func delay(unit int64) func(g *gen, in *ir.Instr) {
 	return func(g *gen, in *ir.Instr) {
 		for _, s := range g.H.Sites {
-			if !s.Kind.InUser() && s.Kind.Class() != probe.Syscall {
+			if !s.Kind.InThread() {
 				g.Refuse(in, "bpf-function", "%s() waits at places of programs and in system calls only: at %s the "+
 					"kernel may have turned off interrupts", in.Name, s.Title())
 				return

@@ -73,7 +73,7 @@ func (g *gen) take(class int) {
 		g.StoreIS(ctx, spinGot, 0, asm.Byte) // the verifier must not take the 0 for a constant
 		until := g.Call(asm.FnKtimeGetNs)
 		g.Alu(asm.Add, until, g.Imm(wait))
-		if kind.InUser() || kind.Class() == probe.Syscall {
+		if kind.InThread() {
 			// Only the caller waits here. The host gets more time than a handler: interrupts come in between.
 			more, short := g.Cold(), g.Block()
 			g.CondI(asm.JSet, old, plan.HostHolds, more, short)

@@ -2,7 +2,6 @@ package opt
 
 import (
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // InferSharing finds out how handlers that can interleave use each global: Constant if none of
@@ -129,7 +128,7 @@ func byThread(p *ir.Program) []bool {
 // inThread reports whether all sites of pr are instructions of user programs or system calls.
 func inThread(pr *ir.Probe) bool {
 	for _, s := range pr.Sites {
-		if !s.Kind.InUser() && s.Kind.Class() != probe.Syscall {
+		if !s.Kind.InThread() {
 			return false
 		}
 	}
